@@ -283,7 +283,7 @@ export interface TestOutcome {
   line: number;
   verdict: "pass" | "fail" | "skipped";
   /** The differences, a line each, or why it was skipped. */
-  why: string;
+  reason: string;
   /** T-states of its longest call. */
   tStates: number | null;
 }
@@ -295,12 +295,12 @@ export interface CaseOutcome {
   /** The first square that differs. */
   square?: string;
   /** In words, for what did not pass. */
-  why?: string;
+  reason?: string;
   squares: number;
 }
 export interface CorpusSummary {
   ended: string;
-  counts: Record<CaseOutcome["verdict"] | "cases" | "squares", number>;
+  counts: Record<CaseOutcome["verdict"] | "cases" | "values", number>;
   byTag: { tag: string; cases: number; pass: number; fail: number; other: number }[];
   /** The first case that did not pass. */
   first: (CaseOutcome & { differences: string[] }) | null;

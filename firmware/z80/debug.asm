@@ -1,31 +1,20 @@
 ; The debug kernel: stops a program in RAM at RST 6, reports its registers, reads and changes them
 ; and memory, and resumes it (docs/KERNEL.md).
 ;
-; It runs where the monitor's RAM is while programs run. It polls the serial chip, with interrupts
-; off and without a ring, so that any code can be stopped, interrupt handlers too.
+; It runs where the monitor's RAM is while programs run, with interrupts off and a line of its own
+; (polled.asm), so that any code can be stopped, interrupt handlers too.
 
         .IDENT DEBUG
         .INTERN DEBUG,HELD,IDENT,BUILD,REGS,K.PC,K.GO
-        .EXTERN CRC16,C16INI,STACK,KLOAD,KVECT
+        .EXTERN POLL,QUIET,GETK,PUTK,R.LEN,R.SEQ,R.TYPE,R.DATA,P.DATA
+        .EXTERN C16INI,STACK,KLOAD,KVECT
         .INSERT wire.asm
-        .INSERT cobs.asm
-        .IFN Z180,[
-        .INSERT z180.asm
-POLLS   == 64H                  ; CNTLA0: receiver and transmitter on, RTS low, errors cleared
-ERRORS  == 0E0H                 ; of STAT0, turned left by one
-        ]
-        .IFN IS550,[
-        .INSERT ns550r.asm
-        ]
 
 C.JMP   == JMP                  ; opcodes
 C.RST   == 0F7H                 ; RST 6
 C.EI    == EI
 KLEN    == 400H                 ; bytes that the layout reserves for the code
 BPMAX   == 64                   ; most breakpoints
-POLLED  == 16H                  ; control register of the 68B50: no interrupt, RTS low
-TXOFF   == 28H                  ; command of the SIO: takes back the transmitter's interrupt
-B.SENT  == 2+2*ISSIO+30*IS550   ; status: the transmitter is empty
 IFF2    == 4                    ; bit of F that LDAI sets
 M1.IN   == 22                   ; instruction fetches from RST 6 to LDAR
 M1.OFF  == 2                    ; and with interrupts off
@@ -56,16 +45,6 @@ SETLEN  == .-SETS
 K.FI:   .BLKW 1                 ; F with IFF2, and I
 PLACES: .BLKW 1                 ; end of the breakpoint table in use
 HOLDS:  .BLKB 3*BPMAX           ; breakpoint table: address, original byte
-REQ:                            ; the request
-R.LEN:  .BLKB 1
-R.SEQ:  .BLKB 1
-R.TYPE: .BLKB 1
-R.DATA: .BLKB MAXPAY+5
-RPL:                            ; the reply
-P.LEN:  .BLKB 1
-P.SEQ:  .BLKB 1
-P.TYPE: .BLKB 1
-P.DATA: .BLKB MAXPAY+3
 
         .LOC .PROG.
 ; DEBUG - copies the kernel to where it runs and reports a stop before any program has run.
@@ -88,30 +67,7 @@ DEBUG:  LXI H,KLOAD             ; the addresses are absolute, so this runs at ei
         LDIR
         LXI H,HOLDS
         SHLD PLACES             ; none
-; The monitor's handler has lost its memory: the chip interrupts only if the program enables it.
-        .IFN Z180,[
-        SETCHP UARTC,0
-        SETCHP CNTLA0,POLLS
-        ][
-        .IFN IS550,[
-        XRA A
-        OUT IER
-        MVI A,LISTEN
-        OUT MCR
-        ][
-        .IFE ISSIO,[
-        MVI A,POLLED
-        OUT UARTC
-        ][
-        MVI A,TXOFF
-        OUT UARTC
-        MVI A,1                 ; write register 1: which events interrupt
-        OUT UARTC
-        XRA A
-        OUT UARTC
-        ]
-        ]
-        ]
+        CALL POLL
         MVI A,C.JMP
         STA KVECT               ; RST 6 leads there from ROM
         LXI H,HELD
@@ -450,155 +406,6 @@ GOES:   LHLD K.AF2
         LHLD K.HL
 SWITCH: NOP                     ; or EI, which takes effect after the jump
 RESUME: JMP 0
-
-; QUIET - waits until the last characters have left the chip.
-;   Entry:    nothing
-;   Exit:     the line is quiet
-;   Errors:   none
-;   Clobbers: AF, HL
-;   Stack:    0 bytes
-;   Cycles:   15 and 26 for each of QUIETN; Z180: 20
-QUIET:  LXI H,QUIETN            ; three characters at the board's slowest speed
-..WAIT: DCX H
-        MOV A,H
-        ORA L
-        JRNZ ..WAIT
-        RET
-
-; GETK - waits for the next good frame; others are dropped, and the host retries.
-;   Entry:    interrupts off
-;   Exit:     REQ = the frame
-;   Errors:   none
-;   Clobbers: AF, BC, DE, HL
-;   Stack:    4 bytes
-;   Cycles:   as long as it takes
-GETK:   CALL TAKE
-        ORA A
-        JRNZ GETK
-..OPEN: CALL TAKE
-        ORA A
-        JRZ ..OPEN
-        LXI H,REQ
-        MVI B,MAXENC            ; room for bytes, one more than a frame can have
-        DECODE (CALL TAKE),..OPEN,(JMPR GETK),GETK
-        MVI A,MAXENC
-        SUB B
-        MOV B,A                 ; bytes of the frame
-        LDA R.LEN
-        ADI BODY
-        JRC ..OPEN
-        CMP B
-        JRNZ ..OPEN             ; LEN is not the actual length
-        SUI 2
-        MOV C,A
-        MVI B,0
-        LXI H,REQ
-        CALL CRC16
-        MOV A,M
-        CMP E
-        JRNZ ..OPEN
-        INX H
-        MOV A,M
-        CMP D
-        JRNZ ..OPEN
-        RET
-
-; PUTK - sends a frame under the request's SEQ.
-;   Entry:    A = its type; C = bytes at P.DATA
-;   Exit:     it is sent, but for what is in the chip
-;   Errors:   none
-;   Clobbers: AF, BC, DE, HL
-;   Stack:    6 bytes
-;   Cycles:   as long as the line takes
-PUTK:   STA P.TYPE
-        LDA R.SEQ
-        STA P.SEQ
-        MOV A,C
-        STA P.LEN
-        ADI 3
-        MOV C,A
-        MVI B,0
-        LXI H,RPL
-        PUSH B
-        CALL CRC16
-        POP B
-        MOV M,E
-        INX H
-        MOV M,D
-        INX H
-        MVI M,0                 ; ends the last group
-        MOV A,C
-        ADI 3                   ; the check and that zero
-        MOV B,A
-        XRA A
-        CALL GIVE
-        LXI H,RPL
-..GRP:  PUSH H
-        MVI C,0
-..LOOK: INR C                   ; one more than the bytes before the zero
-        MOV A,M
-        INX H
-        ORA A
-        JRNZ ..LOOK
-        MOV A,C
-        CALL GIVE
-        POP H
-..BYTE: DCR B
-        MOV A,M
-        INX H
-        ORA A
-        JRZ ..ZERO
-        CALL GIVE
-        JMPR ..BYTE
-..ZERO: ORA B                   ; A is 0
-        JRNZ ..GRP              ; falls into GIVE with A = 0
-
-; GIVE - sends a character as soon as the chip takes it.
-;   Entry:    A = the character
-;   Exit:     A as it was
-;   Errors:   none
-;   Clobbers: nothing
-;   Stack:    2 bytes
-;   Cycles:   as long as the line takes
-GIVE:   PUSH PSW
-        .IFN Z180,[
-..WAIT: INCHIP UARTC
-        ANI B.SENT
-        JRZ ..WAIT
-        POP PSW
-        OUTCHP TDR0
-        ][
-..WAIT: IN UARTC
-        ANI B.SENT
-        JRZ ..WAIT
-        POP PSW
-        OUT UARTD
-        ]
-        RET
-
-; TAKE - waits for a character.
-;   Entry:    interrupts off
-;   Exit:     A = the character
-;   Errors:   none
-;   Clobbers: F
-;   Stack:    0 bytes
-;   Cycles:   as long as it takes
-        .IFN Z180,[
-TAKE:   INCHIP UARTC
-        RLC                     ; bit 7: a character is there
-        JRC ..READ
-        ANI ERRORS
-        JRZ TAKE
-        SETCHP CNTLA0,POLLS    ; an overrun may have stopped reception
-        JMPR TAKE
-..READ: INCHIP UARTD
-        ][
-TAKE:   IN UARTC
-        RRC                     ; bit 0 of all chips
-        JRNC TAKE
-        IN UARTD
-        ]
-        RET
 
 IDENT:  .BYTE ROLE.K,PROTO
 BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here

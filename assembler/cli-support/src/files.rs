@@ -55,16 +55,9 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(path, &mut |file| file.write_all(bytes), SyncPolicy::Deferred)
 }
 
-/// Writes a file like [`write_atomic`], and syncs content and name to the disk, so that a power
-/// failure leaves either the old file or the new one.
-///
-/// # Errors
-/// As [`write_atomic`].
-pub fn write_durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write(path, &mut |file| file.write_all(bytes), SyncPolicy::BeforeReturn)
-}
-
-/// Writes a file like [`write_durable`] with what `content` writes, which need not fit into memory.
+/// Writes a file like [`write_atomic`] with what `content` writes, which need not fit into memory,
+/// and syncs content and name to the disk, so that a power failure leaves either the old file or
+/// the new one.
 ///
 /// # Errors
 /// Returns the error of `content`, or as [`write_atomic`].
@@ -218,7 +211,7 @@ mod tests {
         let folder = folder();
         let file = folder.path().join("file");
         for content in [&b"one"[..], b"two"] {
-            write_durable(&file, content).expect("it is written");
+            replace_durable(&file, &mut |out| out.write_all(content)).expect("it is written");
             assert_eq!(fs::read(&file).expect("it is there"), content);
         }
         assert_eq!(names(folder.path()), ["file"]);

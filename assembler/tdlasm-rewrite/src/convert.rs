@@ -10,31 +10,26 @@ pub(crate) mod columns;
 mod converter;
 mod expand;
 mod expr;
-pub mod mnemonics;
+mod expr_parser;
 mod options;
 mod program;
-mod read_state;
-pub(crate) mod source_scan;
-mod statement_context;
-pub(crate) mod statement_end;
+mod read;
 mod symbol_spelling;
 mod target;
 mod tdl_expr;
-mod tdl_read;
-mod tdl_write;
+mod write;
 mod zilog_expr;
-mod zilog_read;
-mod zilog_write;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use tdlasm::source::{Loader, MemoryLoader, Origin, Source, SourceMap, plain_text};
 
-use converter::ProgramFacts;
-use program::{Body, Program, Unconverted};
-use source_scan::{IncludeSearch, SourceScan};
+use program::{Body, Statement, Unconverted};
 use symbol_spelling::SpellingMap;
+use write::ProgramFacts;
+
+use crate::source_scan::SourceScan;
 
 pub use options::{Dialect, Options};
 pub use target::Target;
@@ -130,8 +125,7 @@ fn convert_expanded(
     options: &Options,
 ) -> Option<Conversion> {
     options.target?;
-    let search = IncludeSearch { loader, folders: &options.include_dirs };
-    let scan = SourceScan::scan_file(file, &source.text, options, &search);
+    let scan = scan(loader, file, source, options);
     let expanded = expand::expand(loader, file, &scan, options)?;
     let mut map = SourceMap::default();
     let index = map.add(source.name.clone(), Origin::File, expanded.text)?;
@@ -193,6 +187,12 @@ fn unchanged(source: &Source) -> Conversion {
     Conversion { text: source.text.to_vec(), notes: vec![note], converted: 0, included: Vec::new() }
 }
 
+fn scan(loader: &dyn Loader, file: &Path, source: &Source, options: &Options) -> SourceScan {
+    // On Zilog's side all letters count anyway.
+    let long_symbols = options.long_symbols || options.to == Dialect::Tdl;
+    SourceScan::scan_file(loader, file, &source.text, &options.include_dirs, long_symbols)
+}
+
 /// Converts without expansion; counts the statements valid only in the source's dialect.
 fn convert_as_is(
     loader: &dyn Loader,
@@ -200,13 +200,9 @@ fn convert_as_is(
     source: &Source,
     options: &Options,
 ) -> (Conversion, usize) {
-    let search = IncludeSearch { loader, folders: &options.include_dirs };
-    let scan = SourceScan::scan_file(file, &source.text, options, &search);
-    let program = match options.to {
-        Dialect::Tdl => zilog_read::read(source, &scan),
-        Dialect::Zilog => tdl_read::read(source, &scan),
-    };
+    let scan = scan(loader, file, source, options);
     let from = options.to.opposite();
+    let program = read::read(source, options, &scan);
     let scopes = symbol_spelling::scopes(from, &program, &scan);
     let names = SpellingMap::new(from, &program, &scopes, &scan, options.long_symbols);
     let known = ProgramFacts { names: &names, scopes: &scopes, scan: &scan };
@@ -219,33 +215,31 @@ fn convert_as_is(
 }
 
 fn notes(source: &Source, remarks: &[Unconverted], kept: &[Unconverted]) -> Vec<Note> {
-    let remarks = remarks.iter().map(|reason| (false, reason));
-    let mut all: Vec<(bool, &Unconverted)> =
-        remarks.chain(kept.iter().map(|reason| (true, reason))).collect();
-    all.sort_by_key(|(_, reason)| reason.at);
-    all.into_iter().map(|(kept, reason)| note(source, kept, reason)).collect()
+    let note = |kept: bool, reason: &Unconverted| {
+        let line = source.line(reason.at as u32);
+        let column = reason.at as u32 - source.line_start(line) + 1;
+        let what = if kept { "stays as it is: " } else { "" };
+        Note { line, column, kept, message: format!("{what}{}", reason.message) }
+    };
+    let mut notes: Vec<Note> = remarks.iter().map(|reason| note(false, reason)).collect();
+    notes.extend(kept.iter().map(|reason| note(true, reason)));
+    notes.sort_by_key(|note| (note.line, note.column));
+    notes
 }
 
 /// Returns a note for each included file that was not found.
-fn missing_files(program: &Program<'_>, scan: &SourceScan) -> Vec<Unconverted> {
-    let inserted = program.statements.iter().filter_map(|statement| match statement.body {
-        Body::Insert(name) if scan.included_file_name(name).is_none() => Some((statement, name)),
-        _ => None,
-    });
-    inserted
-        .map(|(statement, name)| {
+fn missing_files(program: &[Statement<'_>], scan: &SourceScan) -> Vec<Unconverted> {
+    let mut missing = Vec::new();
+    for statement in program {
+        if let Body::Insert(name) = statement.body
+            && scan.included_file_name(name).is_none()
+        {
             let name = String::from_utf8_lossy(name);
             let message = format!(
                 "cannot find {name}; it may hold macros or .RADIX, which change other lines"
             );
-            Unconverted::new(statement.operator.start, message)
-        })
-        .collect()
-}
-
-fn note(source: &Source, kept: bool, reason: &Unconverted) -> Note {
-    let line = source.line(reason.at as u32);
-    let column = reason.at as u32 - source.line_start(line) + 1;
-    let what = if kept { "stays as it is: " } else { "" };
-    Note { line, column, kept, message: format!("{what}{}", reason.message) }
+            missing.push(Unconverted::new(statement.operator.start, message));
+        }
+    }
+    missing
 }

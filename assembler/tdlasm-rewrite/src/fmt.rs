@@ -11,7 +11,6 @@
 //! Operands, comments, texts of several lines, line ends and the text after `.END` are unchanged.
 //! So are blanks after the arguments of a macro, since they are part of the last one.
 
-mod scan;
 mod write;
 
 use std::io;
@@ -19,13 +18,13 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::convert::source_scan::{IncludeSearch, SourceScan};
-use crate::convert::{self, Dialect};
+use crate::source_scan::SourceScan;
+use crate::statement;
 use tdlasm::diag::DiagnosticCode;
 use tdlasm::source::{Loader, Origin, Source, SourceMap, plain_text};
 use tdlasm::{asm, module::Module};
 
-pub use scan::StatementParts;
+pub use crate::statement::StatementParts;
 
 /// Options for parsing the source.
 #[derive(Debug, Clone, Default)]
@@ -99,9 +98,10 @@ impl Statements {
         let mut map = SourceMap::default();
         let index = map.add("".into(), Origin::File, text.to_vec())?;
         let source = map.get(index);
-        let search = IncludeSearch { loader, folders: &options.include_dirs };
-        let source_scan = SourceScan::scan_file(file, &source.text, &reading(options), &search);
-        let (list, end) = scan::statements(source, &source_scan);
+        let Options { include_dirs, long_symbols } = options;
+        let source_scan =
+            SourceScan::scan_file(loader, file, &source.text, include_dirs, *long_symbols);
+        let (list, end) = statement::statements(source, &source_scan);
         Some(Self { map, list, end })
     }
 
@@ -109,13 +109,6 @@ impl Statements {
     pub fn source(&self) -> &Source {
         self.map.get(0)
     }
-}
-
-/// The scan of the source depends on the source's dialect only.
-fn reading(options: &Options) -> convert::Options {
-    let include_dirs = options.include_dirs.clone();
-    let long_symbols = options.long_symbols;
-    convert::Options { long_symbols, include_dirs, ..convert::Options::new(Dialect::Zilog) }
 }
 
 /// Returns the modules of the file, and the messages about it: a text with errors keeps its bytes

@@ -10,3 +10,6 @@
 
 pub mod convert;
 pub mod fmt;
+pub mod mnemonics;
+mod source_scan;
+mod statement;

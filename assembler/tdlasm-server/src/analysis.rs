@@ -181,14 +181,14 @@ impl Analysis {
         let Some(file) = self.file(path) else { return Vec::new() };
         let texts = self.texts.iter().filter(|(_, one)| *one == file);
         let offsets = texts.map(|(base, _)| base + offset as u32).collect();
-        let listed = &self.assembly;
-        let mut offsets = listed.references.expanded_offsets(offsets);
+        let assembly = &self.assembly;
+        let mut offsets = assembly.references.expanded_offsets(offsets);
         offsets.sort_unstable();
         let holds = |line: &ListingLine<'_>| {
             let first = offsets.partition_point(|offset| *offset < line.span.start);
             line.clocks.is_some() && offsets.get(first).is_some_and(|one| *one < line.span.end)
         };
-        listed.listing.lines().filter(holds).collect()
+        assembly.listing.lines().filter(holds).collect()
     }
 
     pub(super) fn name(&self, name: u32) -> &Name {

@@ -3,33 +3,25 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
 
-use lsp_types::{CodeLens, Command, InlayHint, InlayHintLabel, SelectionRange};
+use lsp_types::{CodeLens, Command, InlayHint, InlayHintLabel, Position, SelectionRange};
 use serde_json::Value;
 use tdlasm::listing::{ListingLine, straight_path};
 use tdlasm::references::NameKind;
 
 use super::outline;
-use super::positions::LineIndex;
 use super::words::word_at;
-use super::workspace::Workspace;
+use super::workspace::File;
 
 /// Returns bytes and T-states of the instructions of some lines, at the ends of the lines.
-pub(super) fn hints(
-    workspace: &Workspace,
-    path: &Path,
-    text: &[u8],
-    wanted: lsp_types::Range,
-) -> Vec<InlayHint> {
-    let lines = LineIndex::new(text);
-    let Some(program) = workspace.programs_including(path).next() else { return Vec::new() };
-    let file = program.file(path);
+pub(super) fn hints(file: &File<'_>, wanted: lsp_types::Range) -> Vec<InlayHint> {
+    let lines = file.lines();
+    let Some(program) = file.programs().next() else { return Vec::new() };
+    let index = program.file(&file.path);
     let mut labels = BTreeMap::<usize, Vec<String>>::new();
     for one in program.assembly.listing.lines() {
-        let Some((_, range)) = program.in_file(one.span).filter(|(at, _)| Some(*at) == file) else {
-            continue;
-        };
+        let place = program.in_file(one.span).filter(|(at, _)| Some(*at) == index);
+        let Some((_, range)) = place else { continue };
         let line = lines.line(range.start);
         let is_wanted = (wanted.start.line..=wanted.end.line).contains(&(line as u32));
         if let Some(label) = instruction_label(&one).filter(|_| is_wanted) {
@@ -60,18 +52,18 @@ fn instruction_label(line: &ListingLine<'_>) -> Option<String> {
 }
 
 /// Returns the T-states of each routine with an exported label, on its straight path.
-pub(super) fn lenses(workspace: &Workspace, path: &Path, text: &[u8]) -> Vec<CodeLens> {
-    let lines = LineIndex::new(text);
-    let Some(program) = workspace.programs_including(path).next() else { return Vec::new() };
-    let file = program.file(path);
-    let listed = &program.assembly;
+pub(super) fn lenses(file: &File<'_>) -> Vec<CodeLens> {
+    let lines = file.lines();
+    let Some(program) = file.programs().next() else { return Vec::new() };
+    let index = program.file(&file.path);
+    let assembly = &program.assembly;
     let mut lenses = Vec::new();
-    for place in program.definitions().into_iter().filter(|place| Some(place.file) == file) {
+    for place in program.definitions().into_iter().filter(|place| Some(place.file) == index) {
         let name = program.name(place.name);
         if name.kind != NameKind::Label || !name.exported {
             continue;
         }
-        let path = straight_path(&listed.listing, &listed.modules, &name.spelling);
+        let path = straight_path(&assembly.listing, &assembly.modules, &name.spelling);
         let Ok(found) = path else { continue };
         let title = format!(
             "{} T-states straight through, {} instructions, {} conditional",
@@ -83,9 +75,11 @@ pub(super) fn lenses(workspace: &Workspace, path: &Path, text: &[u8]) -> Vec<Cod
     lenses
 }
 
-/// Returns the ranges around an offset, the innermost first: word, line, brackets, text.
-pub(super) fn selection(text: &[u8], offset: usize) -> SelectionRange {
-    let lines = LineIndex::new(text);
+/// Returns the ranges around a position, the innermost first: word, line, brackets, text.
+pub(super) fn selection(file: &File<'_>, position: Position) -> SelectionRange {
+    let text = &file.text;
+    let lines = file.lines();
+    let offset = lines.offset(position);
     let line = lines.line(offset);
     let start = lines.start(line);
     let mut brackets: Vec<Range<usize>> = outline::pairs(text)
@@ -117,8 +111,8 @@ const DEBUG: (&str, &str) = ("Debug test", "tdl.debugTest");
 
 /// Returns the lenses of each case and each property of a test file; a property has no call to
 /// debug.
-pub(super) fn test_lenses(path: &Path, text: &[u8]) -> Vec<CodeLens> {
-    let lines = LineIndex::new(text);
+pub(super) fn test_lenses(file: &File<'_>) -> Vec<CodeLens> {
+    let lines = file.lines();
     let line = |at: usize| String::from_utf8_lossy(lines.get(at)).trim().to_owned();
     let mut found = Vec::new();
     // The line of the table that has no name yet, and the commands for it.
@@ -142,7 +136,7 @@ pub(super) fn test_lenses(path: &Path, text: &[u8]) -> Vec<CodeLens> {
                 command: Some(Command {
                     title: (*title).to_owned(),
                     command: (*command).to_owned(),
-                    arguments: Some(vec![path.display().to_string().into(), name.clone()]),
+                    arguments: Some(vec![file.path.display().to_string().into(), name.clone()]),
                 }),
                 data: None,
             };

@@ -1,37 +1,31 @@
 //! Code actions: the fixes that diagnostics suggest, as edits.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::ops;
 
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, Diagnostic, NumberOrString, Range, TextEdit,
     Uri, WorkspaceEdit,
 };
 use tdlasm::diag::{self, DiagnosticCode};
+use tdlasm::source::Span;
 
 use super::analysis::Analysis;
 use super::diagnostics::DiagnosticConverter;
-use super::positions::LineIndex;
 use super::words::statement_at;
-use super::workspace::Workspace;
+use super::workspace::File;
 
 /// The relative jumps and their absolute counterparts.
 const ABSOLUTE: [(&str, &str); 5] =
     [("JMPR", "JMP"), ("JRZ", "JZ"), ("JRNZ", "JNZ"), ("JRC", "JC"), ("JRNC", "JNC")];
 
 /// Returns the fixes suggested by diagnostics in a range of a file.
-pub(super) fn actions(
-    workspace: &Workspace,
-    path: &Path,
-    text: &[u8],
-    range: Range,
-) -> Vec<CodeActionOrCommand> {
+pub(super) fn actions(file: &File<'_>, range: Range) -> Vec<CodeActionOrCommand> {
     let mut found: Vec<CodeAction> = Vec::new();
-    for program in workspace.programs_including(path) {
+    for program in file.programs() {
         for message in &program.assembly.diagnostics {
-            let action = action(workspace, program, path, text, message);
-            let action = action.filter(|(place, _)| touches(*place, range));
-            if let Some((_, action)) = action
+            if let Some((place, action)) = action(file, program, message)
+                && touches(place, range)
                 && !found.contains(&action)
             {
                 found.push(action);
@@ -47,19 +41,16 @@ fn touches(one: Range, other: Range) -> bool {
 
 /// Returns the fix that a diagnostic suggests in a file, and the place of the diagnostic.
 fn action(
-    workspace: &Workspace,
+    file: &File<'_>,
     program: &Analysis,
-    path: &Path,
-    text: &[u8],
     message: &diag::Diagnostic,
 ) -> Option<(Range, CodeAction)> {
     let (shown_in, shown) = DiagnosticConverter::new(program).message(message)?;
-    let (title, edit) = fix(program, path, text, message)
-        .or_else(|| absolute_jump(workspace, program, path, text, message))?;
-    let place = shown.range;
+    let (title, edit) =
+        fix(file, program, message).or_else(|| absolute_jump(file, program, message))?;
     // The diagnostic may be at the call of the macro in which the fix is.
-    let place = if shown_in == path { place } else { edit.range };
-    Some((place, code_action(workspace.uri(path)?, title, edit, shown)))
+    let place = if shown_in == file.path { shown.range } else { edit.range };
+    Some((place, code_action(file.uri()?, title, edit, shown)))
 }
 
 fn code_action(uri: Uri, title: String, edit: TextEdit, shown: Diagnostic) -> CodeAction {
@@ -78,33 +69,33 @@ fn code_action(uri: Uri, title: String, edit: TextEdit, shown: Diagnostic) -> Co
 }
 
 fn fix(
+    file: &File<'_>,
     program: &Analysis,
-    path: &Path,
-    text: &[u8],
     message: &diag::Diagnostic,
 ) -> Option<(String, TextEdit)> {
     let fix = message.fix.as_ref()?;
     let written = program.written(fix.span);
     // Text that a macro joins from parts has no place in a file.
     let span = written.filter(|written| written.whole).map_or(fix.span, |written| written.span);
-    let (file, range) = program.in_file(span)?;
-    if program.files[file as usize] != path {
-        return None;
-    }
+    let range = range_in(file, program, span)?;
     let title = match fix.text.trim() {
         ".END" => "Add .END".to_owned(),
         "" => "Remove the colon".to_owned(),
         new => format!("Write {new}"),
     };
-    Some((title, TextEdit::new(LineIndex::new(text).range(range), fix.text.clone())))
+    Some((title, TextEdit::new(file.lines().range(range), fix.text.clone())))
+}
+
+/// Returns a range of the source map as a range in a file; `None` if it is in another file.
+fn range_in(file: &File<'_>, program: &Analysis, span: Span) -> Option<ops::Range<usize>> {
+    let (index, range) = program.in_file(span)?;
+    (program.files[index as usize] == file.path).then_some(range)
 }
 
 /// Returns the fix that replaces a relative jump out of range by an absolute one.
 fn absolute_jump(
-    workspace: &Workspace,
+    file: &File<'_>,
     program: &Analysis,
-    path: &Path,
-    text: &[u8],
     message: &diag::Diagnostic,
 ) -> Option<(String, TextEdit)> {
     if !matches!(
@@ -113,15 +104,14 @@ fn absolute_jump(
     ) {
         return None;
     }
-    let (file, range) = program.in_file(message.span)?;
-    let statements = workspace.statements(path, text)?;
-    let parts =
-        statement_at(&statements, range.start).filter(|_| program.files[file as usize] == path)?;
-    let word = &text[parts.operator.clone()];
+    let range = range_in(file, program, message.span)?;
+    let statements = file.statements()?;
+    let parts = statement_at(&statements, range.start)?;
+    let word = &file.text[parts.operator.clone()];
     let (_, new) =
         ABSOLUTE.iter().find(|(relative, _)| word.eq_ignore_ascii_case(relative.as_bytes()))?;
-    let is_small = word.first().is_some_and(u8::is_ascii_lowercase);
-    let new = if is_small { new.to_ascii_lowercase() } else { (*new).to_owned() };
-    let range = LineIndex::new(text).range(parts.operator.clone());
+    let is_lowercase = word.first().is_some_and(u8::is_ascii_lowercase);
+    let new = if is_lowercase { new.to_ascii_lowercase() } else { (*new).to_owned() };
+    let range = file.lines().range(parts.operator.clone());
     Some((format!("Write {new}"), TextEdit::new(range, new)))
 }

@@ -1,7 +1,6 @@
 //! Completion of the word at the cursor.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionResponse, CompletionTextEdit,
@@ -12,34 +11,33 @@ use tdlasm::listing::RelocValue;
 use tdlasm::references::NameKind;
 
 use super::analysis::Analysis;
-use super::positions::LineIndex;
 use super::words::{Field, field_at};
-use super::workspace::Workspace;
+use super::workspace::File;
 
 /// The maximum number of symbols in a reply; the list is incomplete beyond it.
 const MAX_COMPLETIONS: usize = 400;
 
 /// Returns the completions at an offset of a file; the editor filters them by the word there. If
 /// there are more than [`MAX_COMPLETIONS`] symbols, only those that match the word, nearest first.
-pub(super) fn completion(workspace: &Workspace, path: &Path, offset: usize) -> CompletionResponse {
-    let nothing = || CompletionResponse::Array(Vec::new());
-    let Some(text) = workspace.text(path) else { return nothing() };
-    let Some((field, word)) = field_at(workspace, path, &text, offset) else { return nothing() };
+pub(super) fn completion(file: &File<'_>, offset: usize) -> CompletionResponse {
     let mut found = Vec::new();
+    let (field, word) = match field_at(file, offset) {
+        None | Some((Field::Comment, _)) => return CompletionResponse::Array(found),
+        Some(at) => at,
+    };
     match field {
-        Field::Comment => return nothing(),
-        Field::Name | Field::Operator => operators(&mut found),
         Field::Operands => registers(&mut found),
+        _ => operators(&mut found),
     }
-    let mut names = SymbolCandidates::new(field);
-    for program in workspace.programs_including(path) {
-        names.add(program, path, offset);
+    let mut names = SymbolCandidates { field, found: BTreeMap::new() };
+    for program in file.programs() {
+        names.add(program, file, offset);
     }
-    let typed = &text[word.start..offset.clamp(word.start, word.end)];
+    let typed = &file.text[word.start..offset.clamp(word.start, word.end)];
     let is_incomplete = names.found.len() > MAX_COMPLETIONS;
     let chosen = if is_incomplete { names.matching(typed) } else { names.all() };
     found.extend(chosen);
-    let range = LineIndex::new(&text).range(word.start..offset.max(word.start));
+    let range = file.lines().range(word.start..offset.max(word.start));
     for one in &mut found {
         let edit = TextEdit::new(range, one.label.clone());
         one.text_edit = Some(CompletionTextEdit::Edit(edit));
@@ -66,13 +64,9 @@ struct Candidate {
 }
 
 impl<'w> SymbolCandidates<'w> {
-    fn new(field: Field) -> Self {
-        Self { field, found: BTreeMap::new() }
-    }
-
     /// Adds a program's symbols as defined or declared; local symbols of this file only.
-    fn add(&mut self, program: &'w Analysis, path: &Path, offset: usize) {
-        let here = program.file(path);
+    fn add(&mut self, program: &'w Analysis, file: &File<'_>, offset: usize) {
+        let here = program.file(&file.path);
         for place in program.definitions() {
             let name = program.name(place.name);
             let stands = self.field == Field::Operands || name.kind == NameKind::Macro;

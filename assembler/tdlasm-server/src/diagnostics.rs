@@ -82,7 +82,8 @@ fn collect(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
         }
     }
     for (path, message) in workspace.projects.errors() {
-        found.entry(path).or_default().push(project_diagnostic(message));
+        // Its text contains the position.
+        found.entry(path).or_default().push(error(message));
     }
     found
 }
@@ -122,17 +123,14 @@ fn missing_export(program: &Analysis, symbol: &Symbol) -> Option<(PathBuf, Diagn
     let start = lines.start(line) + text.find(symbol.name.as_str()).unwrap_or(0);
     let diagnostic = Diagnostic {
         range: lines.range(start..start + symbol.name.len()),
-        severity: Some(DiagnosticSeverity::ERROR),
-        code: Some(NumberOrString::String(diag::DiagnosticCode::Undefined.id().into())),
-        source: Some(DIAGNOSTIC_SOURCE.into()),
-        message: format!("no module of the list in tdl.toml exports {}", symbol.name),
-        ..Diagnostic::default()
+        code: Some(NumberOrString::String(DiagnosticCode::Undefined.id().into())),
+        ..error(format!("no module of the list in tdl.toml exports {}", symbol.name))
     };
     Some((path, diagnostic))
 }
 
-/// Returns the diagnostic for an error in a project file; its text contains the position.
-fn project_diagnostic(message: String) -> Diagnostic {
+/// Returns an error at the beginning of a file.
+fn error(message: String) -> Diagnostic {
     Diagnostic {
         severity: Some(DiagnosticSeverity::ERROR),
         source: Some(DIAGNOSTIC_SOURCE.into()),
@@ -160,13 +158,8 @@ impl<'a> DiagnosticConverter<'a> {
     fn reported(&mut self, one: &Reported<'_>) -> Option<(PathBuf, Diagnostic)> {
         let (path, mut diagnostic) = self.message(one.diagnostic)?;
         let others = one.others.iter().take(MAX_RELATED);
-        let others = others.filter_map(|span| {
-            let (_, location) = self.location(*span)?;
-            let message = one.diagnostic.message.clone();
-            Some(DiagnosticRelatedInformation { location, message })
-        });
-        let others: Vec<_> = others.collect();
-        if !others.is_empty() {
+        let others = others.map(|span| (*span, one.diagnostic.message.clone()));
+        if let Some(others) = self.related(others.collect()) {
             diagnostic.related_information.get_or_insert_default().extend(others);
         }
         Some((path, diagnostic))
@@ -181,34 +174,34 @@ impl<'a> DiagnosticConverter<'a> {
         if place != one.span
             && let Some(written) = self.program.written(one.span)
         {
-            related.push((
-                written.span,
-                format!("in the macro {}", sources.source_at(one.span.start).name),
-            ));
+            let name = &sources.source_at(one.span.start).name;
+            related.push((written.span, format!("in the macro {name}")));
         }
-        let labels = one.labels.iter();
-        related
-            .extend(labels.map(|label| (render::in_file(label.span, sources), label.text.clone())));
-        let related = related.into_iter().filter_map(|(span, message)| {
+        for label in &one.labels {
+            related.push((render::in_file(label.span, sources), label.text.clone()));
+        }
+        let help = one.help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+        let mut diagnostic = Diagnostic {
+            range: location.range,
+            code: Some(NumberOrString::String(one.code.id().into())),
+            related_information: self.related(related),
+            ..error(format!("{}{help}", one.message))
+        };
+        if !one.is_error() {
+            diagnostic.severity = Some(DiagnosticSeverity::WARNING);
+        }
+        Some((path, diagnostic))
+    }
+
+    fn related(
+        &mut self,
+        places: Vec<(Span, String)>,
+    ) -> Option<Vec<DiagnosticRelatedInformation>> {
+        let places = places.into_iter().filter_map(|(span, message)| {
             let (_, location) = self.location(span)?;
             Some(DiagnosticRelatedInformation { location, message })
         });
-        let related: Vec<_> = related.collect();
-        let help = one.help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
-        let diagnostic = Diagnostic {
-            range: location.range,
-            severity: Some(if one.is_error() {
-                DiagnosticSeverity::ERROR
-            } else {
-                DiagnosticSeverity::WARNING
-            }),
-            code: Some(NumberOrString::String(one.code.id().into())),
-            source: Some(DIAGNOSTIC_SOURCE.into()),
-            message: format!("{}{help}", one.message),
-            related_information: Some(related).filter(|all| !all.is_empty()),
-            ..Diagnostic::default()
-        };
-        Some((path, diagnostic))
+        Some(places.collect::<Vec<_>>()).filter(|all| !all.is_empty())
     }
 
     fn location(&mut self, span: Span) -> Option<(PathBuf, Location)> {

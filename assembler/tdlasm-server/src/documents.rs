@@ -2,42 +2,31 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 
-use lsp_types::{TextDocumentContentChangeEvent, Uri};
+use lsp_types::{TextDocumentContentChangeEvent, TextDocumentItem, Uri};
 use tdlasm::source::{DiskLoader, Loader};
 
 use super::positions::LineIndex;
 
-#[derive(Debug, Clone)]
-pub(super) struct Document {
-    pub(super) uri: Uri,
-    /// The editor's version number of the text.
-    pub(super) version: i32,
-    pub(super) text: String,
-}
-
-impl Document {
-    /// Applies edits in order.
-    pub(super) fn apply_changes(&mut self, changes: Vec<TextDocumentContentChangeEvent>) {
-        for TextDocumentContentChangeEvent { range, text, .. } in changes {
-            let Some(range) = range else {
-                self.text = text;
-                continue;
-            };
-            let lines = LineIndex::new(self.text.as_bytes());
-            let start = lines.offset(range.start);
-            let end = lines.offset(range.end).max(start);
-            self.text.replace_range(start..end, &text);
-        }
+/// Applies edits to a text in order.
+pub(super) fn apply_changes(text: &mut String, changes: Vec<TextDocumentContentChangeEvent>) {
+    for TextDocumentContentChangeEvent { range, text: new, .. } in changes {
+        let Some(range) = range else {
+            *text = new;
+            continue;
+        };
+        let Range { start, end } = LineIndex::new(text.as_bytes()).offsets(range);
+        text.replace_range(start..end.max(start), &new);
     }
 }
 
 /// All open documents by their paths.
 #[derive(Debug, Default)]
 pub(super) struct Documents {
-    pub(super) open: HashMap<PathBuf, Document>,
+    pub(super) open: HashMap<PathBuf, TextDocumentItem>,
 }
 
 impl Documents {
@@ -93,45 +82,56 @@ pub(super) fn normalize_path(path: &Path) -> PathBuf {
     plain
 }
 
-const SCHEME: &str = "file://";
-
 /// Returns the path of a URI; a URI of another scheme is returned unchanged.
 pub(super) fn to_path(uri: &Uri) -> PathBuf {
-    let text = uri.as_str();
-    let Some(rest) = text.strip_prefix(SCHEME) else { return text.into() };
-    // After the scheme there may be the name of this machine.
-    let path = &rest[rest.find('/').unwrap_or(0)..];
-    normalize_path(Path::new(&*String::from_utf8_lossy(&percent_decode(path))))
+    let path = file_path(uri, cfg!(windows));
+    path.map_or_else(|| uri.as_str().into(), |path| normalize_path(Path::new(&path)))
 }
 
-fn percent_decode(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, behind @ ..] = rest {
-        let digits = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        (rest, _) = match (first, byte) {
-            (b'%', Some(byte)) => (&behind[2..], bytes.push(byte)),
-            _ => (behind, bytes.push(*first)),
-        };
+/// Returns the path of a `file:` URI, as it is written on Windows or elsewhere.
+fn file_path(uri: &Uri, is_windows: bool) -> Option<String> {
+    let is_file = uri.scheme().is_some_and(|scheme| scheme.eq_lowercase("file"));
+    let path = uri.path().as_estr().decode().into_bytes();
+    let path = is_file.then(|| String::from_utf8_lossy(&path).into_owned())?;
+    if !is_windows {
+        return Some(path);
     }
-    bytes
+    let host = uri.authority().map_or("", |authority| authority.host().as_str());
+    let path = path.replace('/', "\\");
+    Some(match host {
+        "" | "localhost" => path.trim_start_matches('\\').to_owned(),
+        host => format!(r"\\{host}{path}"),
+    })
 }
 
 /// Returns the URI of a path; `None` if the path has no valid URI.
 pub(super) fn from_path(path: &Path) -> Option<Uri> {
+    let text = path.to_str()?;
     if !path.is_absolute() {
-        return Uri::from_str(path.to_str()?).ok();
+        return Uri::from_str(text).ok();
     }
-    let mut text = SCHEME.to_owned();
-    for byte in path.to_str()?.bytes() {
+    Uri::from_str(&file_uri(text, cfg!(windows))).ok()
+}
+
+/// Returns the `file:` URI of an absolute path, as it is written on Windows or elsewhere.
+fn file_uri(path: &str, is_windows: bool) -> String {
+    let slashes = path.replace('\\', "/");
+    let (start, path) = match slashes.strip_prefix("//?/").unwrap_or(&slashes) {
+        _ if !is_windows => ("file://", path),
+        // The name of a host, or the letter of a drive.
+        slashes if slashes.starts_with("//") => ("file:", slashes),
+        slashes => ("file:///", slashes),
+    };
+    let mut uri = start.to_owned();
+    for (at, byte) in path.bytes().enumerate() {
         match byte {
-            b'/' | b'-' | b'.' | b'_' | b'~' => text.push(char::from(byte)),
-            byte if byte.is_ascii_alphanumeric() => text.push(char::from(byte)),
-            byte => text += &format!("%{byte:02X}"),
+            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(byte)),
+            b':' if is_windows && at == 1 => uri.push(':'),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+            byte => uri += &format!("%{byte:02X}"),
         }
     }
-    Uri::from_str(&text).ok()
+    uri
 }
 
 /// Returns `true` for a test file, which is not a source.
@@ -157,5 +157,23 @@ mod tests {
         {
             assert_eq!(to_path(&Uri::from_str(text).unwrap()), Path::new("/a/x.asm"));
         }
+    }
+
+    // The forms of the crate url's `from_file_path`, checked wherever the tests run.
+    #[test]
+    fn paths_of_windows_have_a_drive_or_a_host_and_backslashes() {
+        for (path, uri) in [
+            (r"c:\x.asm", "file:///c:/x.asm"),
+            ("C:\\a b\\\u{e9}#?%41.asm", "file:///C:/a%20b/%C3%A9%23%3F%2541.asm"),
+            (r"\\host\share\x.asm", "file://host/share/x.asm"),
+        ] {
+            assert_eq!(file_uri(path, true), uri);
+            assert_eq!(file_path(&Uri::from_str(uri).unwrap(), true).as_deref(), Some(path));
+        }
+        let path = |uri| file_path(&Uri::from_str(uri).unwrap(), true);
+        assert_eq!(path("file:///c%3A/a/x.asm").as_deref(), Some(r"c:\a\x.asm"), "VS Code");
+        assert_eq!(path("file://localhost/c:/x.asm").as_deref(), Some(r"c:\x.asm"));
+        assert_eq!(path("untitled:Untitled-1"), None);
+        assert_eq!(file_uri(r"\\?\C:\x.asm", true), "file:///C:/x.asm", "a canonical path");
     }
 }

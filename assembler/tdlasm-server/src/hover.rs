@@ -1,7 +1,6 @@
 //! Hover texts for the word under the cursor.
 
 use std::ops::Range;
-use std::path::Path;
 
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 use tdlasm::isa::{Form, decode};
@@ -9,38 +8,38 @@ use tdlasm::listing::{ListingLine, RelocValue};
 use tdlasm::references::{NameKind, ReferenceRole};
 use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::lex;
-use tdlasm_rewrite::convert::mnemonics;
+use tdlasm_rewrite::mnemonics;
 
 use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence};
 use super::words::{Field, field_at, word_at};
-use super::workspace::Workspace;
+use super::workspace::File;
 
 /// The manual, with a row for each directive. A copy of docs/LANGUAGE.md, since a package contains
 /// only files from its folder; a test compares them.
 const MANUAL: &str = include_str!("manual.md");
 
-pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option<Hover> {
-    let text = workspace.text(path)?;
-    let word = word_at(&text, offset);
+pub(super) fn hover(file: &File<'_>, offset: usize) -> Option<Hover> {
+    let text = &file.text;
+    let word = word_at(text, offset);
     let shown = |value: String, word: Range<usize>| {
         let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
-        Hover { contents, range: Some(LineIndex::new(&text).range(word)) }
+        Hover { contents, range: Some(file.lines().range(word)) }
     };
     // Most names are found without parsing all of the text.
-    if !is_behind_semicolon(&text, offset)
+    if !is_behind_semicolon(text, offset)
         && !is_language(&text[word.clone()])
-        && let Some(markdown) = symbol(workspace, path, offset)
+        && let Some(markdown) = symbol(file, offset)
     {
         return Some(shown(markdown, word));
     }
-    let (field, word) = field_at(workspace, path, &text, offset)?;
+    let (field, word) = field_at(file, offset)?;
     if field == Field::Comment {
         return None;
     }
-    let operator = || operator(workspace, path, (field, &text[word.clone()]), word.start);
-    let number = || number(workspace, path, &text, &word);
-    let markdown = symbol(workspace, path, offset).or_else(operator).or_else(number)?;
+    let operator = || operator(file, field, &word);
+    let number = || number(file, &word);
+    let markdown = symbol(file, offset).or_else(operator).or_else(number)?;
     Some(shown(markdown, word))
 }
 
@@ -51,12 +50,12 @@ fn is_behind_semicolon(text: &[u8], offset: usize) -> bool {
 }
 
 fn is_language(word: &[u8]) -> bool {
-    !mnemonics::tdl_forms(word).is_empty() || mnemonics::is_tdl_directive(word)
+    !mnemonics::tdl_forms(word).is_empty() || Directive::from_word(word).is_some()
 }
 
 /// Returns the value of a name, and its author's comment.
-fn symbol(workspace: &Workspace, path: &Path, offset: usize) -> Option<String> {
-    let places = symbol_identity::identify_at(workspace, path, offset)?.places(workspace);
+fn symbol(file: &File<'_>, offset: usize) -> Option<String> {
+    let places = symbol_identity::occurrences_at(file, offset);
     let defined = places.iter().find(|one| one.place.role == ReferenceRole::Definition);
     let shown = defined.or_else(|| places.first())?;
     let name = String::from_utf8_lossy(shown.text());
@@ -117,11 +116,12 @@ fn format_number(number: u16) -> String {
 }
 
 /// Returns the number that a word is, in the radix in force there, in all bases.
-fn number(workspace: &Workspace, path: &Path, text: &[u8], word: &Range<usize>) -> Option<String> {
+fn number(file: &File<'_>, word: &Range<usize>) -> Option<String> {
+    let text = &file.text;
     let digits = &text[word.clone()];
     let (digits, radix) = match text[..word.start].ends_with(b"^") {
         true => (digits.get(1..)?, lex::radix_of(*digits.first()?)?),
-        false => (digits, radix_at(workspace, path, text, word.start)),
+        false => (digits, radix_at(file, word.start)),
     };
     let (rest, number) = lex::number(digits, radix).ok()?;
     let is_number = rest.is_empty() && number.fault.is_none();
@@ -130,15 +130,16 @@ fn number(workspace: &Workspace, path: &Path, text: &[u8], word: &Range<usize>) 
 }
 
 /// Returns the radix that the last `.RADIX` before an offset has set.
-fn radix_at(workspace: &Workspace, path: &Path, text: &[u8], offset: usize) -> u8 {
-    let statements = workspace.statements(path, text);
+fn radix_at(file: &File<'_>, offset: usize) -> u8 {
+    let statements = file.statements();
     let all = statements.iter().flat_map(|one| one.list.iter());
     let before = all.take_while(|(start, _)| *start <= offset);
     let radix = before.filter_map(|(_, parts)| {
         let parts = parts.as_ref().filter(|parts| parts.operands.end < offset)?;
-        let is_radix = text[parts.operator.clone()].eq_ignore_ascii_case(b".RADIX");
-        let operands = is_radix.then(|| std::str::from_utf8(&text[parts.operands.clone()]))?;
-        operands.ok()?.parse().ok()
+        let directive = Directive::from_word(&file.text[parts.operator.clone()]);
+        let operands = &file.text[parts.operands.clone()];
+        let radix = std::str::from_utf8(operands).ok()?.parse().ok()?;
+        (directive == Some(Directive::Radix)).then_some(radix)
     });
     radix.last().unwrap_or(10)
 }
@@ -156,20 +157,14 @@ fn definition_comment(found: &Occurrence<'_>) -> Option<String> {
 }
 
 /// Returns the description of an instruction with its bytes here, or that of a directive.
-fn operator(
-    workspace: &Workspace,
-    path: &Path,
-    (field, word): (Field, &[u8]),
-    at: usize,
-) -> Option<String> {
+fn operator(file: &File<'_>, field: Field, range: &Range<usize>) -> Option<String> {
+    let word = &file.text[range.clone()];
     let forms = mnemonics::tdl_forms(word);
     if forms.is_empty() {
         return directive(word);
     }
-    let mut lines: Vec<ListingLine<'_>> = Vec::new();
-    for program in workspace.programs_including(path) {
-        lines.extend(program.assembled_at(path, at));
-    }
+    let lines: Vec<ListingLine<'_>> =
+        file.programs().flat_map(|program| program.assembled_at(&file.path, range.start)).collect();
     // If an opcode has two names, the decoder returns the first.
     let same = |one: &&Form, other: &Form| {
         (one.prefix, one.opcode, one.slots) == (other.prefix, other.opcode, other.slots)

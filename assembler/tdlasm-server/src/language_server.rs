@@ -6,7 +6,6 @@ use serde_json::Value;
 use tdlasm::asm::Options;
 
 use crate::ServerEnd;
-use crate::outgoing::Outgoing;
 use crate::session::Session;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +50,7 @@ impl LanguageServer {
     /// Returns an error if the value is not a message of the protocol.
     pub fn handle_message(&mut self, message: Value) -> Result<Option<Value>, serde_json::Error> {
         let message = serde_json::from_value(message)?;
-        self.handle(message).map(Outgoing::into_value).transpose()
+        self.handle(message).map(serde_json::to_value).transpose()
     }
 
     /// Returns the pending notifications: diagnostics that have changed.
@@ -75,30 +74,27 @@ impl LanguageServer {
         }
     }
 
-    pub(crate) fn handle(&mut self, message: Message) -> Option<Outgoing> {
+    pub(crate) fn handle(&mut self, message: Message) -> Option<Message> {
         match message {
-            Message::Notification(notification) => {
-                if self.phase != Phase::Running {
-                    return None;
-                }
+            Message::Request(request) => Some(self.handle_request(request).into()),
+            Message::Notification(notification) if self.phase == Phase::Running => {
                 let begins = notification.method == Initialized::METHOD;
                 self.session.handle_notification(notification);
                 let registration = self.session.file_watch_registration().filter(|_| begins);
-                registration.map(|request| Message::Request(request).into())
+                registration.map(Message::Request)
             }
-            Message::Request(request) => Some(self.handle_request(request)),
-            Message::Response(_) => None,
+            Message::Notification(_) | Message::Response(_) => None,
         }
     }
 
-    fn handle_request(&mut self, request: Request) -> Outgoing {
+    fn handle_request(&mut self, request: Request) -> Response {
         let refuse = |code: ErrorCode, message: &str| {
-            Response::new_err(request.id.clone(), code as i32, message.into()).into()
+            Response::new_err(request.id.clone(), code as i32, message.into())
         };
         match (self.phase, &*request.method) {
             (Phase::Uninitialized, "initialize") => {
                 self.phase = Phase::Running;
-                self.session.initialize(request).into()
+                self.session.initialize(request)
             }
             (Phase::Uninitialized, _) => {
                 refuse(ErrorCode::ServerNotInitialized, "the first request must be initialize")
@@ -109,7 +105,7 @@ impl LanguageServer {
             }
             (Phase::Running, "shutdown") => {
                 self.phase = Phase::ShutDown;
-                Response::new_ok(request.id, ()).into()
+                Response::new_ok(request.id, ())
             }
             (Phase::Running, _) => self.session.handle_request(request),
         }

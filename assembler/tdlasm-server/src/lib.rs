@@ -21,11 +21,9 @@ mod code_actions;
 mod completion;
 mod diagnostics;
 mod documents;
-mod framing;
 mod hover;
 mod language_server;
 mod navigate;
-mod outgoing;
 mod outline;
 mod positions;
 mod rename;
@@ -41,15 +39,12 @@ use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
-use lsp_server::{Message, Notification};
-use lsp_types::notification::{Notification as _, ShowMessage};
-use lsp_types::{MessageType, ShowMessageParams};
+use lsp_server::Message;
+use lsp_types::notification::{Exit, Notification as _};
 use tdlasm::asm::Options;
 use thiserror::Error;
 
-use framing::{Frame, FrameReader};
 pub use language_server::LanguageServer;
-use outgoing::Outgoing;
 
 /// Messages that the reading thread may queue before it waits.
 const MAX_QUEUED_MESSAGES: usize = 16;
@@ -82,80 +77,46 @@ pub enum ServerEnd {
 /// Returns an error if the input is not of the protocol, or the output can't be written.
 pub fn serve(
     input: impl BufRead + Send + 'static,
-    output: &mut dyn Write,
+    mut output: &mut dyn Write,
     options: Options,
 ) -> Result<ServerEnd, Error> {
     let messages = spawn_reader(input);
-    let mut server = Server { protocol: LanguageServer::new(options), output };
+    let mut server = LanguageServer::new(options);
+    let mut send = |message: Message| message.write(&mut output).map_err(Error::Output);
     loop {
-        let message = match messages.try_recv() {
+        let received = match messages.try_recv() {
             // Diagnostics are published only when no message is queued: while the user types, they
             // would be outdated at once.
             Err(TryRecvError::Empty) => {
-                server.publish_diagnostics()?;
+                for notification in server.pending_notifications() {
+                    send(notification.into())?;
+                }
                 messages.recv().ok()
             }
             received => received.ok(),
         };
-        let Some(frame) = message else { return Ok(server.protocol.end()) };
-        match frame.map_err(Error::Input)? {
-            Frame::Message(message) => {
-                if server.handle(message)? {
-                    return Ok(server.protocol.end());
-                }
-            }
-            Frame::TooLong(length) => server.report_too_long(length)?,
+        let Some(message) = received else { return Ok(server.end()) };
+        let message = message.map_err(Error::Input)?;
+        let is_exit = matches!(&message, Message::Notification(one) if one.method == Exit::METHOD);
+        if let Some(answer) = server.handle(message) {
+            send(answer)?;
+        }
+        if is_exit {
+            return Ok(server.end());
         }
     }
 }
 
 /// Reads messages on a thread, so that the server can check for queued messages without waiting.
-fn spawn_reader(input: impl BufRead + Send + 'static) -> Receiver<io::Result<Frame>> {
+fn spawn_reader(mut input: impl BufRead + Send + 'static) -> Receiver<io::Result<Message>> {
     let (sender, receiver) = sync_channel(MAX_QUEUED_MESSAGES);
     thread::spawn(move || {
-        let mut frames = FrameReader::new(input);
-        loop {
-            let read = frames.next().transpose();
-            let is_last = !matches!(read, Some(Ok(_)));
-            if read.is_none_or(|message| sender.send(message).is_err()) || is_last {
+        while let Some(read) = Message::read(&mut input).transpose() {
+            let is_last = read.is_err();
+            if sender.send(read).is_err() || is_last {
                 return;
             }
         }
     });
     receiver
-}
-
-struct Server<'o> {
-    protocol: LanguageServer,
-    output: &'o mut dyn Write,
-}
-
-impl Server<'_> {
-    fn send(&mut self, message: &Outgoing) -> Result<(), Error> {
-        message.write(self.output).map_err(Error::Output)
-    }
-
-    /// Reports a message that was too long. Its id was not read, so there is no reply.
-    fn report_too_long(&mut self, length: u64) -> Result<(), Error> {
-        let message = format!("tdlasm skipped a message of {length} bytes; the limit is 64 MiB");
-        let parameters = ShowMessageParams { typ: MessageType::ERROR, message };
-        let notice = Notification::new(ShowMessage::METHOD.into(), parameters);
-        self.send(&Message::Notification(notice).into())
-    }
-
-    /// Handles a message; returns `true` if it is `exit`.
-    fn handle(&mut self, message: Message) -> Result<bool, Error> {
-        let is_last = matches!(&message, Message::Notification(notice) if notice.method == "exit");
-        match self.protocol.handle(message) {
-            Some(answer) => self.send(&answer).map(|()| is_last),
-            None => Ok(is_last),
-        }
-    }
-
-    fn publish_diagnostics(&mut self) -> Result<(), Error> {
-        for message in self.protocol.pending_notifications() {
-            self.send(&Message::Notification(message).into())?;
-        }
-        Ok(())
-    }
 }

@@ -1,17 +1,17 @@
 //! What a document contains: symbols, folding ranges, and links to included files.
 
-use std::borrow::Cow;
 use std::path::Path;
 
-use lsp_types::{DocumentLink, FoldingRange, FoldingRangeKind, Range, SymbolKind, Uri};
-use serde::Serialize;
+use lsp_types::{
+    DocumentLink, FoldingRange, FoldingRangeKind, Location, SymbolInformation, SymbolKind,
+};
 use tdlasm::references::{NameKind, ReferenceRole};
 use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::lex;
 
 use super::analysis::{Analysis, FileReference};
 use super::positions::LineIndex;
-use super::workspace::Workspace;
+use super::workspace::{File, Workspace};
 
 /// Returns the folding ranges of a text, sorted by start.
 pub(super) fn folding(text: &[u8]) -> Vec<FoldingRange> {
@@ -68,104 +68,86 @@ fn comments(lines: &LineIndex<'_>) -> Vec<FoldingRange> {
 }
 
 /// Returns the links in a file; an included file that is not found has none.
-pub(super) fn links(workspace: &Workspace, path: &Path, text: &[u8]) -> Vec<DocumentLink> {
-    let Some(statements) = workspace.statements(path, text) else { return Vec::new() };
-    let lines = LineIndex::new(text);
-    let link = |operands: &std::ops::Range<usize>| {
-        let found = workspace
-            .programs_including(path)
-            .find_map(|one| one.included_file_at(path, operands.start))?;
-        Some(DocumentLink {
-            range: lines.range(operands.clone()),
-            target: Some(workspace.uri(found)?),
-            tooltip: None,
-            data: None,
-        })
-    };
-    let inserts = statements.list.iter().filter_map(|(_, parts)| parts.as_ref()).filter(|parts| {
-        let directive = Directive::from_word(&text[parts.operator.clone()]);
-        directive == Some(Directive::Insert) && !parts.operands.is_empty()
-    });
-    inserts.filter_map(|parts| link(&parts.operands)).collect()
-}
-
-/// A symbol of the protocol without its optional fields, since files have thousands of symbols.
-#[derive(Debug, Serialize)]
-pub(super) struct Symbol<'w> {
-    name: Cow<'w, str>,
-    kind: SymbolKind,
-    location: Location,
-}
-
-#[derive(Debug, Serialize)]
-struct Location {
-    uri: Uri,
-    range: Range,
+pub(super) fn links(file: &File<'_>) -> Vec<DocumentLink> {
+    let Some(statements) = file.statements() else { return Vec::new() };
+    let lines = file.lines();
+    let mut links = Vec::new();
+    for parts in statements.list.iter().filter_map(|(_, parts)| parts.as_ref()) {
+        let directive = Directive::from_word(&file.text[parts.operator.clone()]);
+        let inserted = |program: &'_ Analysis| -> Option<_> {
+            file.workspace.uri(program.included_file_at(&file.path, parts.operands.start)?)
+        };
+        if directive == Some(Directive::Insert)
+            && !parts.operands.is_empty()
+            && let target @ Some(_) = file.programs().find_map(inserted)
+        {
+            let range = lines.range(parts.operands.clone());
+            links.push(DocumentLink { range, target, tooltip: None, data: None });
+        }
+    }
+    links
 }
 
 /// Returns the definitions of a file, or of all files, whose names contain `query`.
-pub(super) fn symbols<'w>(
-    workspace: &'w Workspace,
+pub(super) fn symbols(
+    workspace: &Workspace,
     path: Option<&Path>,
     query: &str,
-) -> Vec<Symbol<'w>> {
+) -> Vec<SymbolInformation> {
     let query = query.to_ascii_uppercase();
-    let mut found: Vec<(&Path, FileReference, Symbol<'_>)> = Vec::new();
-    let is_asked = |program: &&Analysis| path.is_none_or(|path| program.includes_file(path));
-    for program in workspace.programs().filter(is_asked) {
+    let mut found: Vec<(&Path, u32, SymbolInformation)> = Vec::new();
+    for program in workspace.programs() {
         for places in program.definitions().chunk_by(|one, other| one.file == other.file) {
-            let file = &program.files[places[0].file as usize];
+            let file = program.files[places[0].file as usize].as_path();
             if path.is_none_or(|path| file == path) {
-                found.extend(of_file(workspace, program, places, &query));
+                found.extend(symbols_of_file(workspace, program, places, &query));
             }
         }
     }
     // The same place may be read by several programs.
-    found.sort_by(|(one, place, _), (other, other_place, _)| {
-        (one.as_os_str(), place.start).cmp(&(other.as_os_str(), other_place.start))
-    });
-    found.dedup_by(|(one, place, _), (other, other_place, _)| {
-        place.start == other_place.start && one.as_os_str() == other.as_os_str()
-    });
+    found.sort_by_key(|(file, start, _)| (file.as_os_str(), *start));
+    found.dedup_by_key(|(file, start, _)| (file.as_os_str(), *start));
     found.into_iter().map(|(_, _, symbol)| symbol).collect()
 }
 
 /// Converts those of the definitions of one file whose names contain `query`.
-fn of_file<'w>(
-    workspace: &'w Workspace,
+fn symbols_of_file<'w>(
+    workspace: &Workspace,
     program: &'w Analysis,
     places: &[FileReference],
     query: &str,
-) -> Vec<(&'w Path, FileReference, Symbol<'w>)> {
+) -> Vec<(&'w Path, u32, SymbolInformation)> {
     let Some(file) = places.first().map(|place| place.file) else { return Vec::new() };
-    let path = &*program.files[file as usize];
+    let path = program.files[file as usize].as_path();
     let Some(uri) = workspace.uri(path) else { return Vec::new() };
     let text = program.text(file);
     let lines = LineIndex::new(text);
-    let wanted = places.iter().filter(|place| {
-        let kind = program.name(place.name).kind;
-        place.role == ReferenceRole::Definition
-            && !matches!(kind, NameKind::Parameter | NameKind::Language)
-            && has(&text[place.range()], query)
-    });
-    let symbol = |place: FileReference| {
+    let mut found = Vec::new();
+    for place in places.iter().filter(|place| place.role == ReferenceRole::Definition) {
         let kind = match program.name(place.name).kind {
+            NameKind::Parameter | NameKind::Language => continue,
             NameKind::Label | NameKind::External => SymbolKind::FUNCTION,
             NameKind::Macro => SymbolKind::OPERATOR,
             NameKind::Constant => SymbolKind::CONSTANT,
-            _ => SymbolKind::VARIABLE,
+            NameKind::Variable | NameKind::Undefined => SymbolKind::VARIABLE,
         };
-        let name = String::from_utf8_lossy(&text[place.range()]);
+        let name = String::from_utf8_lossy(&text[place.range()]).into_owned();
+        if !name.to_ascii_uppercase().contains(query) {
+            continue;
+        }
         let location = Location { uri: uri.clone(), range: lines.range(place.range()) };
-        (path, place, Symbol { name, kind, location })
-    };
-    wanted.cloned().map(symbol).collect()
-}
-
-/// Returns `true` if a name contains `query`, which is in upper case.
-fn has(name: &[u8], query: &str) -> bool {
-    let parts = || name.to_ascii_uppercase();
-    query.is_empty() || parts().windows(query.len()).any(|part| part == query.as_bytes())
+        #[expect(deprecated, reason = "the field has to be set")]
+        let symbol = SymbolInformation {
+            name,
+            kind,
+            tags: None,
+            deprecated: None,
+            location,
+            container_name: None,
+        };
+        found.push((path, place.start, symbol));
+    }
+    found
 }
 
 #[cfg(test)]

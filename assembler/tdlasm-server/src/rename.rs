@@ -6,38 +6,36 @@ use std::path::{Path, PathBuf};
 
 use lsp_types::{PrepareRenameResponse, TextEdit, Uri, WorkspaceEdit};
 use tdlasm::references::{NameKind, ReferenceRole, References};
+use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::lex;
-use tdlasm_rewrite::convert::mnemonics::{is_section, is_tdl_directive, tdl_forms, tdl_register};
+use tdlasm_rewrite::mnemonics::{is_section, tdl_forms, tdl_register};
 
 use super::analysis::Analysis;
 use super::documents::Overlay;
 use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence, SymbolIdentity};
 use super::words::{WordKind, scan, word_at};
-use super::workspace::Workspace;
+use super::workspace::{File, Workspace};
+
+/// The ranges of a name, by file.
+type EditRanges = BTreeMap<PathBuf, BTreeSet<(usize, usize)>>;
 
 /// Returns the range of the name under the cursor, if it can be renamed.
-pub(super) fn prepare(
-    workspace: &Workspace,
-    path: &Path,
-    offset: usize,
-) -> Result<PrepareRenameResponse, String> {
-    let (_, places) = places(workspace, path, offset)?;
-    let text = workspace.text(path).unwrap_or_default();
-    let range = LineIndex::new(&text).range(word_at(&text, offset));
+pub(super) fn prepare(file: &File<'_>, offset: usize) -> Result<PrepareRenameResponse, String> {
+    let (_, places) = places(file, offset)?;
+    let range = file.lines().range(word_at(&file.text, offset));
     let placeholder = String::from_utf8_lossy(places[0].text()).into_owned();
     Ok(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
 }
 
 /// Returns all references to the name at an offset; each can be edited.
 fn places<'w>(
-    workspace: &'w Workspace,
-    path: &Path,
+    file: &File<'w>,
     offset: usize,
 ) -> Result<(SymbolIdentity, Vec<Occurrence<'w>>), String> {
-    let target = symbol_identity::identify_at(workspace, path, offset)
-        .ok_or("no symbol or macro at the cursor")?;
-    let places = target.places(workspace);
+    let target =
+        symbol_identity::identify_at(file, offset).ok_or("no symbol or macro at the cursor")?;
+    let places = target.places(file.workspace);
     let first = places.first().ok_or("no symbol or macro at the cursor")?;
     let name = &first.name().spelling;
     if !target.is_defined() {
@@ -53,15 +51,11 @@ fn places<'w>(
 }
 
 /// Returns the edits that rename the name at an offset.
-pub(super) fn rename(
-    workspace: &Workspace,
-    path: &Path,
-    offset: usize,
-    new: &str,
-) -> Result<WorkspaceEdit, String> {
-    let (target, places) = places(workspace, path, offset)?;
+pub(super) fn rename(file: &File<'_>, offset: usize, new: &str) -> Result<WorkspaceEdit, String> {
+    let workspace = file.workspace;
+    let (target, places) = places(file, offset)?;
     check_name(&places[0], new)?;
-    let mut ranges: BTreeMap<PathBuf, BTreeSet<(usize, usize)>> = BTreeMap::new();
+    let mut ranges = EditRanges::new();
     for one in &places {
         let range = one.place.range();
         ranges.entry(one.path().to_owned()).or_default().insert((range.start, range.end));
@@ -83,7 +77,7 @@ fn check_name(old: &Occurrence<'_>, new: &str) -> Result<(), String> {
     if tdl_register(word).is_some() || is_section(word) {
         return Err(format!("{new} is a register or section"));
     }
-    if !tdl_forms(word).is_empty() || is_tdl_directive(word) {
+    if !tdl_forms(word).is_empty() || Directive::from_word(word).is_some() {
         return Err(format!("{new} is an instruction or directive"));
     }
     let begins = |with: &str| (new.starts_with(with), old.text().starts_with(with.as_bytes()));
@@ -102,11 +96,11 @@ fn check_name(old: &Occurrence<'_>, new: &str) -> Result<(), String> {
 fn check_program(
     workspace: &Workspace,
     target: &SymbolIdentity,
-    ranges: &BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
+    ranges: &EditRanges,
     new: &str,
 ) -> Result<(), String> {
     let texts = ranges.iter().map(|(path, ranges)| {
-        let text = workspace.text(path).unwrap_or_default();
+        let text = workspace.documents.text(path).unwrap_or_default();
         (path.clone(), renamed(&text, ranges, new))
     });
     let changed = Overlay { documents: &workspace.documents, texts: texts.collect() };
@@ -182,18 +176,14 @@ fn same_bytes(before: &Analysis, after: &Analysis) -> bool {
     messages(before) == messages(after) && code(before) == code(after)
 }
 
-fn edit(
-    workspace: &Workspace,
-    ranges: &BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
-    new: &str,
-) -> WorkspaceEdit {
+fn edit(workspace: &Workspace, ranges: &EditRanges, new: &str) -> WorkspaceEdit {
     let edits = ranges.iter().filter_map(|(path, ranges)| {
-        let text = workspace.text(path)?;
-        let lines = LineIndex::new(&text);
+        let file = workspace.file(path.clone())?;
+        let lines = file.lines();
         let edit = |(start, end): &(usize, usize)| {
-            TextEdit::new(lines.range(Range { start: *start, end: *end }), new.to_owned())
+            TextEdit::new(lines.range(*start..*end), new.to_owned())
         };
-        Some((workspace.uri(path)?, ranges.iter().map(edit).collect()))
+        Some((file.uri()?, ranges.iter().map(edit).collect()))
     });
     #[expect(clippy::mutable_key_type, reason = "the protocol's type has URIs as keys")]
     let changes: HashMap<Uri, Vec<TextEdit>> = edits.collect();
@@ -206,7 +196,7 @@ fn edit(
 fn add_inactive_references(
     workspace: &Workspace,
     (target, places): (&SymbolIdentity, &[Occurrence<'_>]),
-    ranges: &mut BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
+    ranges: &mut EditRanges,
 ) {
     let Some(first) = places.first().filter(|one| one.name().kind != NameKind::Parameter) else {
         return;
@@ -232,26 +222,22 @@ fn ranges_in_inactive_code(
     path: &Path,
     name: &Occurrence<'_>,
 ) -> Vec<(usize, usize)> {
-    let Some(text) = workspace.text(path) else { return Vec::new() };
-    let Some(statements) = workspace.statements(path, &text) else { return Vec::new() };
-    let within = if name.name().local { scope(name) } else { 0..text.len() };
-    let read: BTreeSet<u32> = workspace
-        .programs_including(path)
-        .flat_map(|program| program.file_references().iter().map(move |place| (program, place)))
-        .filter(|(program, place)| program.files[place.file as usize] == path)
-        .map(|(_, place)| place.start)
-        .collect();
+    let Some(file) = workspace.file(path.to_owned()) else { return Vec::new() };
+    let Some(statements) = file.statements() else { return Vec::new() };
+    let within = if name.name().local { scope(name) } else { 0..file.text.len() };
+    let places = file.programs().filter_map(|one| Some(one.file_references_in(one.file(path)?)));
+    let read: BTreeSet<u32> = places.flatten().map(|place| place.start).collect();
     let wanted = &name.name().spelling;
     let long_symbols = workspace.options(path).long_symbols;
     let is_name = |word: &[u8]| {
         let counts = if long_symbols { word.len() } else { word.len().min(6) };
         word[..counts].eq_ignore_ascii_case(wanted.as_bytes())
     };
-    let words = scan(&statements).into_iter().filter(|(range, kind)| {
+    let words = scan(&statements, &within).into_iter().filter(|(range, kind)| {
         !matches!(kind, WordKind::Text | WordKind::Comment)
             && within.contains(&range.start)
             && !read.contains(&(range.start as u32))
-            && is_name(&text[range.clone()])
+            && is_name(&file.text[range.clone()])
     });
     words.map(|(range, _)| (range.start, range.end)).collect()
 }
@@ -260,10 +246,10 @@ fn ranges_in_inactive_code(
 fn scope(local: &Occurrence<'_>) -> Range<usize> {
     let program = local.program;
     let file = local.place.file;
-    let begins = program.file_references().iter().filter(|place| {
-        let name = program.name(place.name);
-        place.file == file && place.role == ReferenceRole::Definition && !name.local
-    });
+    let begins = program
+        .file_references_in(file)
+        .iter()
+        .filter(|place| place.role == ReferenceRole::Definition && !program.name(place.name).local);
     let starts: Vec<usize> = begins.map(|place| place.start as usize).collect();
     let next = starts.partition_point(|start| *start <= local.place.start as usize);
     let start = next.checked_sub(1).map_or(0, |before| starts[before]);

@@ -1,7 +1,5 @@
 //! Handlers for the requests of the protocol.
 
-use std::path::PathBuf;
-
 use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::request::{
     CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare,
@@ -13,18 +11,13 @@ use lsp_types::request::{
     WorkspaceSymbolRequest,
 };
 use lsp_types::{
-    CallHierarchyItem, DocumentSymbolParams, GotoDefinitionResponse, Position,
-    SemanticTokensDeltaParams, SemanticTokensParams, SemanticTokensRangeParams,
-    TextDocumentIdentifier, TextDocumentPositionParams, TextEdit, WorkspaceSymbolParams,
+    CallHierarchyItem, DocumentSymbolResponse, GotoDefinitionResponse, Position, SemanticTokens,
+    TextDocumentIdentifier, TextDocumentPositionParams, TextEdit, WorkspaceSymbolResponse,
 };
-use serde::de::DeserializeOwned;
-use tdlasm::asm::Options;
 use tdlasm_rewrite::fmt;
 
-use super::outgoing::{Outgoing, Reply, invalid_params};
-use super::positions::LineIndex;
 use super::session::Session;
-use super::tokens::Tokens;
+use super::workspace::File;
 use super::{
     annotations, code_actions, completion, documents, hover, navigate, outline, positions, rename,
     signatures, tokens,
@@ -32,287 +25,208 @@ use super::{
 
 type RequestError = (ErrorCode, String);
 
+/// Finds the handler of a request by its method.
+struct Dispatcher<'s> {
+    session: &'s mut Session,
+    request: Request,
+    response: Option<Response>,
+}
+
+impl Dispatcher<'_> {
+    /// Calls `handler` if the request is `R`.
+    fn on<R: RequestMethod>(
+        mut self,
+        handler: impl FnOnce(&mut Session, R::Params) -> Result<R::Result, RequestError>,
+    ) -> Self {
+        if self.request.method == R::METHOD {
+            let id = self.request.id.clone();
+            self.response = Some(match serde_json::from_value(self.request.params.take()) {
+                Err(error) => {
+                    Response::new_err(id, ErrorCode::InvalidParams as i32, error.to_string())
+                }
+                Ok(parameters) => match handler(self.session, parameters) {
+                    Ok(result) => Response::new_ok(id, result),
+                    Err((code, message)) => Response::new_err(id, code as i32, message),
+                },
+            });
+        }
+        self
+    }
+
+    fn finish(self) -> Response {
+        let Request { id, method, .. } = self.request;
+        let message = format!("unsupported method {method}");
+        let unknown = || Response::new_err(id, ErrorCode::MethodNotFound as i32, message);
+        self.response.unwrap_or_else(unknown)
+    }
+}
+
 impl Session {
-    pub(super) fn handle_request(&mut self, request: Request) -> Outgoing {
+    pub(super) fn handle_request(&mut self, request: Request) -> Response {
         self.workspace.refresh();
-        match &*request.method {
-            GotoDefinition::METHOD
-            | References::METHOD
-            | DocumentHighlightRequest::METHOD
-            | DocumentSymbolRequest::METHOD
-            | WorkspaceSymbolRequest::METHOD
-            | PrepareRenameRequest::METHOD
-            | Rename::METHOD => self.handle_name_request(request),
-            CallHierarchyPrepare::METHOD
-            | CallHierarchyIncomingCalls::METHOD
-            | CallHierarchyOutgoingCalls::METHOD => self.handle_call_request(request),
-            CodeActionRequest::METHOD
-            | DocumentLinkRequest::METHOD
-            | Formatting::METHOD
-            | RangeFormatting::METHOD => self.handle_change_request(request),
-            _ => self.handle_text_request(request),
-        }
+        let dispatcher = Dispatcher { session: self, request, response: None };
+        let dispatcher = on_names(dispatcher);
+        let dispatcher = on_texts(dispatcher);
+        let dispatcher = on_tokens(dispatcher);
+        on_changes(dispatcher).finish()
     }
 
-    fn handle_name_request(&mut self, request: Request) -> Outgoing {
-        match &*request.method {
-            GotoDefinition::METHOD => self.reply::<GotoDefinition>(request, |session, asked| {
-                let (path, offset) = session.file_position(&asked.text_document_position_params)?;
-                let found = navigate::definition(&session.workspace, &path, offset);
-                Ok(Some(GotoDefinitionResponse::Array(found)))
-            }),
-            References::METHOD => self.reply::<References>(request, |session, asked| {
-                let (path, offset) = session.file_position(&asked.text_document_position)?;
-                let wanted = asked.context.include_declaration;
-                Ok(Some(navigate::references(&session.workspace, &path, offset, wanted)))
-            }),
-            DocumentHighlightRequest::METHOD => {
-                self.reply::<DocumentHighlightRequest>(request, |session, asked| {
-                    let (path, offset) =
-                        session.file_position(&asked.text_document_position_params)?;
-                    Ok(Some(navigate::highlights(&session.workspace, &path, offset)))
-                })
-            }
-            DocumentSymbolRequest::METHOD => {
-                let id = request.id.clone();
-                self.reply_with(request, |session, asked: DocumentSymbolParams| {
-                    let path = documents::to_path(&asked.text_document.uri);
-                    let found = outline::symbols(&session.workspace, Some(&path), "");
-                    Reply::new(id, &found).map_err(serialize_error)
-                })
-            }
-            WorkspaceSymbolRequest::METHOD => {
-                let id = request.id.clone();
-                self.reply_with(request, |session, asked: WorkspaceSymbolParams| {
-                    let found = outline::symbols(&session.workspace, None, &asked.query);
-                    Reply::new(id, &found).map_err(serialize_error)
-                })
-            }
-            PrepareRenameRequest::METHOD => {
-                self.reply::<PrepareRenameRequest>(request, |session, asked| {
-                    let (path, offset) = session.file_position(&asked)?;
-                    rename::prepare(&session.workspace, &path, offset)
-                        .map(Some)
-                        .map_err(request_failed)
-                })
-            }
-            Rename::METHOD => self.reply::<Rename>(request, |session, asked| {
-                let (path, offset) = session.file_position(&asked.text_document_position)?;
-                rename::rename(&session.workspace, &path, offset, &asked.new_name)
-                    .map(Some)
-                    .map_err(request_failed)
-            }),
-            _ => method_not_found(request),
-        }
+    /// Returns the file and the offset that a request is about.
+    fn place(&self, asked: &TextDocumentPositionParams) -> Result<(File<'_>, usize), RequestError> {
+        self.place_in(&asked.text_document, asked.position)
     }
 
-    fn handle_text_request(&mut self, request: Request) -> Outgoing {
-        match &*request.method {
-            HoverRequest::METHOD => self.reply::<HoverRequest>(request, |session, asked| {
-                let (path, offset) = session.file_position(&asked.text_document_position_params)?;
-                Ok(hover::hover(&session.workspace, &path, offset))
-            }),
-            Completion::METHOD => self.reply::<Completion>(request, |session, asked| {
-                let (path, offset) = session.file_position(&asked.text_document_position)?;
-                Ok(Some(completion::completion(&session.workspace, &path, offset)))
-            }),
-            SignatureHelpRequest::METHOD => {
-                self.reply::<SignatureHelpRequest>(request, |session, asked| {
-                    let (path, offset) =
-                        session.file_position(&asked.text_document_position_params)?;
-                    Ok(signatures::help(&session.workspace, &path, offset))
-                })
-            }
-            FoldingRangeRequest::METHOD => {
-                self.reply::<FoldingRangeRequest>(request, |session, asked| {
-                    let (_, text) = session.text(&asked.text_document)?;
-                    Ok(Some(outline::folding(&text)))
-                })
-            }
-            InlayHintRequest::METHOD => {
-                self.reply::<InlayHintRequest>(request, |session, asked| {
-                    let (path, text) = session.text(&asked.text_document)?;
-                    Ok(Some(annotations::hints(&session.workspace, &path, &text, asked.range)))
-                })
-            }
-            CodeLensRequest::METHOD => self.reply::<CodeLensRequest>(request, |session, asked| {
-                let (path, text) = session.text(&asked.text_document)?;
-                Ok(Some(match documents::is_test_file(&path) {
-                    true => annotations::test_lenses(&path, &text),
-                    false => annotations::lenses(&session.workspace, &path, &text),
-                }))
-            }),
-            SelectionRangeRequest::METHOD => {
-                self.reply::<SelectionRangeRequest>(request, |session, asked| {
-                    let (_, text) = session.text(&asked.text_document)?;
-                    let one = |position| annotations::selection(&text, offset(&text, position));
-                    Ok(Some(asked.positions.into_iter().map(one).collect()))
-                })
-            }
-            _ => self.handle_token_request(request),
-        }
+    fn place_of(&self, item: CallHierarchyItem) -> Result<(File<'_>, usize), RequestError> {
+        self.place_in(&TextDocumentIdentifier { uri: item.uri }, item.selection_range.start)
     }
 
-    fn handle_token_request(&mut self, request: Request) -> Outgoing {
-        let id = request.id.clone();
-        match &*request.method {
-            SemanticTokensFullRequest::METHOD => {
-                self.reply_with(request, |session, asked: SemanticTokensParams| {
-                    let (path, text) = session.text(&asked.text_document)?;
-                    let found = tokens::tokens(&session.workspace, &path, &text, None);
-                    Reply::new(id, &session.token_cache.full(&path, found)).map_err(serialize_error)
-                })
-            }
-            SemanticTokensFullDeltaRequest::METHOD => {
-                self.reply_with(request, |session, asked: SemanticTokensDeltaParams| {
-                    let (path, text) = session.text(&asked.text_document)?;
-                    let found = tokens::tokens(&session.workspace, &path, &text, None);
-                    let delta = session.token_cache.delta(&path, found, &asked.previous_result_id);
-                    Reply::new(id, &delta).map_err(serialize_error)
-                })
-            }
-            SemanticTokensRangeRequest::METHOD => {
-                self.reply_with(request, |session, asked: SemanticTokensRangeParams| {
-                    let (path, text) = session.text(&asked.text_document)?;
-                    let lines = LineIndex::new(&text);
-                    let range = lines.offset(asked.range.start)..lines.offset(asked.range.end);
-                    let found = tokens::tokens(&session.workspace, &path, &text, Some(range));
-                    Reply::new(id, &Tokens::without_id(found)).map_err(serialize_error)
-                })
-            }
-            _ => method_not_found(request),
-        }
-    }
-
-    fn handle_call_request(&mut self, request: Request) -> Outgoing {
-        match &*request.method {
-            CallHierarchyPrepare::METHOD => {
-                self.reply::<CallHierarchyPrepare>(request, |session, asked| {
-                    let (path, offset) =
-                        session.file_position(&asked.text_document_position_params)?;
-                    Ok(Some(navigate::prepare(&session.workspace, &path, offset)))
-                })
-            }
-            CallHierarchyIncomingCalls::METHOD => {
-                self.reply::<CallHierarchyIncomingCalls>(request, |session, asked| {
-                    let (path, offset) = session.file_position_of(&asked.item)?;
-                    Ok(Some(navigate::incoming(&session.workspace, &path, offset)))
-                })
-            }
-            CallHierarchyOutgoingCalls::METHOD => {
-                self.reply::<CallHierarchyOutgoingCalls>(request, |session, asked| {
-                    let (path, offset) = session.file_position_of(&asked.item)?;
-                    Ok(Some(navigate::outgoing(&session.workspace, &path, offset)))
-                })
-            }
-            _ => method_not_found(request),
-        }
-    }
-
-    fn handle_change_request(&mut self, request: Request) -> Outgoing {
-        match &*request.method {
-            CodeActionRequest::METHOD => {
-                self.reply::<CodeActionRequest>(request, |session, asked| {
-                    let (path, text) = session.text(&asked.text_document)?;
-                    let is_wanted = asked.context.only.as_ref().is_none_or(|only| {
-                        only.iter().any(|kind| ["", "quickfix"].contains(&kind.as_str()))
-                    });
-                    let found =
-                        code_actions::actions(&session.workspace, &path, &text, asked.range);
-                    Ok(Some(if is_wanted { found } else { Vec::new() }))
-                })
-            }
-            DocumentLinkRequest::METHOD => {
-                self.reply::<DocumentLinkRequest>(request, |session, asked| {
-                    let (path, text) = session.text(&asked.text_document)?;
-                    Ok(Some(outline::links(&session.workspace, &path, &text)))
-                })
-            }
-            Formatting::METHOD => self.reply::<Formatting>(request, |session, asked| {
-                session.formatting_edits(&asked.text_document)
-            }),
-            RangeFormatting::METHOD => self.reply::<RangeFormatting>(request, |session, asked| {
-                let edits = session.formatting_edits(&asked.text_document)?;
-                Ok(edits.map(|edits| positions::edits_in_range(edits, asked.range)))
-            }),
-            _ => method_not_found(request),
-        }
-    }
-
-    fn reply<R: RequestMethod>(
-        &mut self,
-        request: Request,
-        answer: impl FnOnce(&mut Self, R::Params) -> Result<R::Result, RequestError>,
-    ) -> Outgoing {
-        let id = request.id.clone();
-        self.reply_with(request, |session, asked| {
-            let result = answer(session, asked)?;
-            Reply::new(id, &result).map_err(serialize_error)
-        })
-    }
-
-    /// Replies to a request with a result that is serialized already.
-    fn reply_with<P: DeserializeOwned>(
-        &mut self,
-        request: Request,
-        answer: impl FnOnce(&mut Self, P) -> Result<Reply, RequestError>,
-    ) -> Outgoing {
-        match serde_json::from_value(request.params) {
-            Err(error) => invalid_params(request.id, &error).into(),
-            Ok(parameters) => match answer(self, parameters) {
-                Ok(answer) => Outgoing::Answer(answer),
-                Err((code, message)) => Response::new_err(request.id, code as i32, message).into(),
-            },
-        }
-    }
-
-    fn file_position(
+    fn place_in(
         &self,
-        asked: &TextDocumentPositionParams,
-    ) -> Result<(PathBuf, usize), RequestError> {
-        let (path, text) = self.text(&asked.text_document)?;
-        Ok((path, offset(&text, asked.position)))
+        document: &TextDocumentIdentifier,
+        position: Position,
+    ) -> Result<(File<'_>, usize), RequestError> {
+        let file = self.file(document)?;
+        let offset = file.lines().offset(position);
+        Ok((file, offset))
     }
 
-    fn file_position_of(&self, item: &CallHierarchyItem) -> Result<(PathBuf, usize), RequestError> {
-        let (path, text) = self.text(&TextDocumentIdentifier { uri: item.uri.clone() })?;
-        Ok((path, offset(&text, item.selection_range.start)))
-    }
-
-    fn text(&self, asked: &TextDocumentIdentifier) -> Result<(PathBuf, Vec<u8>), RequestError> {
-        let path = documents::to_path(&asked.uri);
-        let unknown = || format!("cannot read {}; open it first", asked.uri.as_str());
-        let text =
-            self.workspace.text(&path).ok_or_else(|| (ErrorCode::InvalidParams, unknown()))?;
-        Ok((path, text))
+    fn file(&self, document: &TextDocumentIdentifier) -> Result<File<'_>, RequestError> {
+        let unknown = || format!("cannot read {}; open it first", document.uri.as_str());
+        let file = self.workspace.file(documents::to_path(&document.uri));
+        file.ok_or_else(|| (ErrorCode::InvalidParams, unknown()))
     }
 
     fn formatting_edits(
         &self,
-        asked: &TextDocumentIdentifier,
-    ) -> Result<Option<Vec<TextEdit>>, RequestError> {
-        let (path, text) = self.text(asked)?;
-        let Options { include_dirs, long_symbols, .. } = self.workspace.options(&path);
-        let options = fmt::Options { include_dirs, long_symbols };
-        let formatted = fmt::format(&self.workspace.documents, &path, &text, &options)
+        document: &TextDocumentIdentifier,
+    ) -> Result<Vec<TextEdit>, RequestError> {
+        let file = self.file(document)?;
+        let options = self.workspace.format_options(&file.path);
+        let formatted = fmt::format(&self.workspace.documents, &file.path, &file.text, &options)
             .map_err(|error| request_failed(error.to_string()))?;
-        Ok(Some(positions::diff_lines(&text, &formatted)))
+        Ok(positions::diff_lines(&file.text, &formatted))
     }
+}
+
+fn on_names(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
+    dispatcher
+        .on::<GotoDefinition>(|session, asked| {
+            let (file, offset) = session.place(&asked.text_document_position_params)?;
+            Ok(Some(GotoDefinitionResponse::Array(navigate::definition(&file, offset))))
+        })
+        .on::<References>(|session, asked| {
+            let (file, offset) = session.place(&asked.text_document_position)?;
+            let with_definitions = asked.context.include_declaration;
+            Ok(Some(navigate::references(&file, offset, with_definitions)))
+        })
+        .on::<DocumentHighlightRequest>(|session, asked| {
+            let (file, offset) = session.place(&asked.text_document_position_params)?;
+            Ok(Some(navigate::highlights(&file, offset)))
+        })
+        .on::<DocumentSymbolRequest>(|session, asked| {
+            let path = documents::to_path(&asked.text_document.uri);
+            let found = outline::symbols(&session.workspace, Some(&path), "");
+            Ok(Some(DocumentSymbolResponse::Flat(found)))
+        })
+        .on::<WorkspaceSymbolRequest>(|session, asked| {
+            let found = outline::symbols(&session.workspace, None, &asked.query);
+            Ok(Some(WorkspaceSymbolResponse::Flat(found)))
+        })
+        .on::<PrepareRenameRequest>(|session, asked| {
+            let (file, offset) = session.place(&asked)?;
+            rename::prepare(&file, offset).map(Some).map_err(request_failed)
+        })
+        .on::<Rename>(|session, asked| {
+            let (file, offset) = session.place(&asked.text_document_position)?;
+            rename::rename(&file, offset, &asked.new_name).map(Some).map_err(request_failed)
+        })
+        .on::<CallHierarchyPrepare>(|session, asked| {
+            let (file, offset) = session.place(&asked.text_document_position_params)?;
+            Ok(Some(navigate::prepare(&file, offset)))
+        })
+        .on::<CallHierarchyIncomingCalls>(|session, asked| {
+            let (file, offset) = session.place_of(asked.item)?;
+            Ok(Some(navigate::incoming(&file, offset)))
+        })
+        .on::<CallHierarchyOutgoingCalls>(|session, asked| {
+            let (file, offset) = session.place_of(asked.item)?;
+            Ok(Some(navigate::outgoing(&file, offset)))
+        })
+}
+
+fn on_texts(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
+    dispatcher
+        .on::<HoverRequest>(|session, asked| {
+            let (file, offset) = session.place(&asked.text_document_position_params)?;
+            Ok(hover::hover(&file, offset))
+        })
+        .on::<Completion>(|session, asked| {
+            let (file, offset) = session.place(&asked.text_document_position)?;
+            Ok(Some(completion::completion(&file, offset)))
+        })
+        .on::<SignatureHelpRequest>(|session, asked| {
+            let (file, offset) = session.place(&asked.text_document_position_params)?;
+            Ok(signatures::help(&file, offset))
+        })
+        .on::<FoldingRangeRequest>(|session, asked| {
+            Ok(Some(outline::folding(&session.file(&asked.text_document)?.text)))
+        })
+        .on::<InlayHintRequest>(|session, asked| {
+            Ok(Some(annotations::hints(&session.file(&asked.text_document)?, asked.range)))
+        })
+        .on::<CodeLensRequest>(|session, asked| {
+            let file = session.file(&asked.text_document)?;
+            Ok(Some(match documents::is_test_file(&file.path) {
+                true => annotations::test_lenses(&file),
+                false => annotations::lenses(&file),
+            }))
+        })
+        .on::<SelectionRangeRequest>(|session, asked| {
+            let file = session.file(&asked.text_document)?;
+            let ranges = asked.positions.into_iter();
+            Ok(Some(ranges.map(|position| annotations::selection(&file, position)).collect()))
+        })
+        .on::<DocumentLinkRequest>(|session, asked| {
+            Ok(Some(outline::links(&session.file(&asked.text_document)?)))
+        })
+}
+
+fn on_tokens(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
+    dispatcher
+        .on::<SemanticTokensFullRequest>(|session, asked| {
+            let file = session.file(&asked.text_document)?;
+            let (found, path) = (tokens::tokens(&file, None), file.path);
+            Ok(Some(session.token_cache.full(&path, found).into()))
+        })
+        .on::<SemanticTokensFullDeltaRequest>(|session, asked| {
+            let file = session.file(&asked.text_document)?;
+            let (found, path) = (tokens::tokens(&file, None), file.path);
+            Ok(Some(session.token_cache.delta(&path, found, &asked.previous_result_id)))
+        })
+        .on::<SemanticTokensRangeRequest>(|session, asked| {
+            let file = session.file(&asked.text_document)?;
+            let data = tokens::tokens(&file, Some(file.lines().offsets(asked.range)));
+            Ok(Some(SemanticTokens { result_id: None, data }.into()))
+        })
+}
+
+fn on_changes(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
+    dispatcher
+        .on::<CodeActionRequest>(|session, asked| {
+            let file = session.file(&asked.text_document)?;
+            let is_wanted = asked.context.only.as_ref().is_none_or(|only| {
+                only.iter().any(|kind| ["", "quickfix"].contains(&kind.as_str()))
+            });
+            let found = is_wanted.then(|| code_actions::actions(&file, asked.range));
+            Ok(Some(found.unwrap_or_default()))
+        })
+        .on::<Formatting>(|session, asked| session.formatting_edits(&asked.text_document).map(Some))
+        .on::<RangeFormatting>(|session, asked| {
+            let edits = session.formatting_edits(&asked.text_document)?;
+            Ok(Some(positions::edits_in_range(edits, asked.range)))
+        })
 }
 
 fn request_failed(why: String) -> RequestError {
     (ErrorCode::RequestFailed, why)
-}
-
-fn serialize_error(error: serde_json::Error) -> RequestError {
-    request_failed(error.to_string())
-}
-
-fn offset(text: &[u8], position: Position) -> usize {
-    LineIndex::new(text).offset(position)
-}
-
-fn method_not_found(request: Request) -> Outgoing {
-    let message = format!("unsupported method {}", request.method);
-    Response::new_err(request.id, ErrorCode::MethodNotFound as i32, message).into()
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lsp_server::{Notification, Request, Response};
+use lsp_server::{ErrorCode, Notification, Request, Response};
 use lsp_types::notification::{
     DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument, DidOpenTextDocument,
     Notification as NotificationMethod, PublishDiagnostics,
@@ -17,28 +17,14 @@ use lsp_types::{
     SemanticTokensOptions, ServerCapabilities, ServerInfo, SignatureHelpOptions,
     TextDocumentSyncCapability, TextDocumentSyncKind, WorkDoneProgressOptions,
 };
-use serde::Deserialize;
 use serde_json::Value;
 use tdlasm::asm::Options;
 use tdlasm::project::FILE_NAME;
 
 use super::diagnostics::PublishedDiagnostics;
-use super::documents::Document;
-use super::outgoing::invalid_params;
 use super::tokens::TokenCache;
-use super::workspace::Workspace;
+use super::workspace::{InitOptions, Workspace};
 use super::{documents, tokens};
-
-/// The editor's `initializationOptions`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct InitOptions {
-    /// Symbols that are defined before the first line.
-    define: std::collections::BTreeMap<String, u16>,
-    include: Vec<PathBuf>,
-    long_symbols: bool,
-    pabs: bool,
-}
 
 #[derive(Debug)]
 pub(super) struct Session {
@@ -64,16 +50,22 @@ impl Session {
     }
 
     pub(super) fn initialize(&mut self, request: Request) -> Response {
-        let parsed = serde_json::from_value::<InitializeParams>(request.params);
-        let parameters = match parsed {
-            Ok(parameters) => parameters,
-            Err(error) => return invalid_params(request.id, &error),
-        };
-        let init = parameters.initialization_options.clone().unwrap_or_default();
-        match serde_json::from_value::<Option<InitOptions>>(init) {
-            Ok(init) => self.apply_init_options(init.unwrap_or_default()),
-            Err(error) => return invalid_params(request.id, &error),
+        match serde_json::from_value(request.params).and_then(|asked| self.begin(asked)) {
+            Ok(result) => Response::new_ok(request.id, result),
+            Err(error) => {
+                let code = ErrorCode::InvalidParams as i32;
+                Response::new_err(request.id, code, error.to_string())
+            }
         }
+    }
+
+    fn begin(
+        &mut self,
+        mut parameters: InitializeParams,
+    ) -> Result<InitializeResult, serde_json::Error> {
+        let init = parameters.initialization_options.take().unwrap_or_default();
+        let init: Option<InitOptions> = serde_json::from_value(init)?;
+        self.workspace.add_options(init.unwrap_or_default());
         let workspace = parameters.capabilities.workspace.as_ref();
         let watched = workspace.and_then(|one| one.did_change_watched_files);
         self.can_watch_files = watched.and_then(|one| one.dynamic_registration).unwrap_or(false);
@@ -83,7 +75,7 @@ impl Session {
         let name = env!("CARGO_PKG_NAME").to_owned();
         let server_info =
             Some(ServerInfo { name, version: Some(env!("CARGO_PKG_VERSION").into()) });
-        Response::new_ok(request.id, InitializeResult { capabilities: capabilities(), server_info })
+        Ok(InitializeResult { capabilities: capabilities(), server_info })
     }
 
     /// Returns the request to watch source and project files, if the editor supports it.
@@ -105,27 +97,14 @@ impl Session {
             .then(|| Request::new(id, RegisterCapability::METHOD.into(), parameters))
     }
 
-    fn apply_init_options(&mut self, init: InitOptions) {
-        self.workspace.add_options(|options| {
-            options.defines.extend(init.define);
-            options.include_dirs.extend(init.include);
-            options.long_symbols |= init.long_symbols;
-            options.absolute_prog |= init.pabs;
-        });
-    }
-
     pub(super) fn handle_notification(&mut self, notification: Notification) {
         // Notifications have no reply, so invalid and unknown ones are ignored.
         let Notification { method, params } = notification;
         match &*method {
             DidOpenTextDocument::METHOD => with_params::<DidOpenTextDocument>(params, |opened| {
-                let document = opened.text_document;
-                let path = documents::to_path(&document.uri);
-                let uri = document.uri;
-                let version = document.version;
-                let text = document.text;
+                let path = documents::to_path(&opened.text_document.uri);
                 self.published.forget(&path);
-                self.workspace.documents.open.insert(path.clone(), Document { uri, version, text });
+                self.workspace.documents.open.insert(path.clone(), opened.text_document);
                 self.changed(&path);
             }),
             DidChangeTextDocument::METHOD => {
@@ -133,9 +112,8 @@ impl Session {
                     let path = documents::to_path(&changed.text_document.uri);
                     if let Some(document) = self.workspace.documents.open.get_mut(&path) {
                         document.version = changed.text_document.version;
-                        document.apply_changes(changed.content_changes);
-                        self.workspace.file_changed(&path);
-                        self.stale = true;
+                        documents::apply_changes(&mut document.text, changed.content_changes);
+                        self.changed(&path);
                     }
                 })
             }

@@ -1,31 +1,29 @@
 //! Signature help: the operands that an instruction or a macro takes.
 
-use std::path::Path;
-
 use lsp_types::{ParameterInformation, ParameterLabel, SignatureHelp, SignatureInformation};
 use tdlasm::isa::Form;
 use tdlasm::references::ReferenceRole;
 use tdlasm::syntax::lex;
-use tdlasm_rewrite::convert::mnemonics;
 use tdlasm_rewrite::fmt::StatementParts;
+use tdlasm_rewrite::mnemonics;
 
 use super::symbol_identity;
 use super::words::statement_at;
-use super::workspace::Workspace;
+use super::workspace::File;
 
 /// Returns the forms of the instruction, or the macro, whose operands are at an offset.
-pub(super) fn help(workspace: &Workspace, path: &Path, offset: usize) -> Option<SignatureHelp> {
-    let text = workspace.text(path)?;
-    let statements = workspace.statements(path, &text)?;
+pub(super) fn help(file: &File<'_>, offset: usize) -> Option<SignatureHelp> {
+    let text = &file.text;
+    let statements = file.statements()?;
     let parts = statement_at(&statements, offset)?;
-    if !is_in_operands(&text, parts, offset) {
+    if !is_in_operands(text, parts, offset) {
         return None;
     }
     let typed = &text[parts.operands.start.min(offset)..offset];
     let at = operand_number(typed);
     let forms = mnemonics::tdl_forms(&text[parts.operator.clone()]);
     let signatures: Vec<SignatureInformation> = if forms.is_empty() {
-        macro_signature(workspace, path, parts.operator.start).into_iter().collect()
+        macro_signature(file, parts.operator.start).into_iter().collect()
     } else {
         forms.iter().filter(|form| form.arity() > 0).map(form_signature).collect()
     };
@@ -76,12 +74,8 @@ fn form_signature(form: &Form) -> SignatureInformation {
 
 /// Returns the signature of the macro with its name at an offset: the parameters in brackets
 /// behind the name in its definition.
-fn macro_signature(
-    workspace: &Workspace,
-    path: &Path,
-    offset: usize,
-) -> Option<SignatureInformation> {
-    let places = symbol_identity::identify_at(workspace, path, offset)?.places(workspace);
+fn macro_signature(file: &File<'_>, offset: usize) -> Option<SignatureInformation> {
+    let places = symbol_identity::occurrences_at(file, offset);
     let defined = places.iter().find(|one| one.place.role == ReferenceRole::Definition)?;
     let text = defined.program.text(defined.place.file);
     let behind = &text[defined.place.range().end..];

@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 use tdlasm::references::{Name, NameKind, ReferenceRole};
 
 use super::analysis::{Analysis, FileReference};
-use super::workspace::Workspace;
+use super::workspace::{File, Workspace};
 
 /// A symbol, identified across programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,27 +44,28 @@ impl<'w> Occurrence<'w> {
 }
 
 /// Returns the symbol at an offset of a file; `None` if there is none.
-pub(super) fn identify_at(
-    workspace: &Workspace,
-    path: &Path,
-    offset: usize,
-) -> Option<SymbolIdentity> {
+pub(super) fn identify_at(file: &File<'_>, offset: usize) -> Option<SymbolIdentity> {
     let mut target = SymbolIdentity::default();
-    for program in workspace.programs_including(path) {
-        for place in program.references_at(path, offset) {
+    for program in file.programs() {
+        for place in program.references_at(&file.path, offset) {
             target.add(program, place.name);
         }
     }
     let mut known = SymbolIdentity::default();
     while known != target {
         known = target.clone();
-        for program in workspace.programs() {
+        for program in file.workspace.programs() {
             for name in known.names(program) {
                 target.add(program, name);
             }
         }
     }
     (known != SymbolIdentity::default()).then_some(known)
+}
+
+/// Returns all references to the symbol at an offset of a file.
+pub(super) fn occurrences_at<'w>(file: &File<'w>, offset: usize) -> Vec<Occurrence<'w>> {
+    identify_at(file, offset).map_or_else(Vec::new, |symbol| symbol.places(file.workspace))
 }
 
 impl SymbolIdentity {

@@ -3,16 +3,18 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
-use lsp_types::{SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
-use serde::{Serialize, Serializer};
+use lsp_types::{
+    SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens, SemanticTokensDelta,
+    SemanticTokensEdit, SemanticTokensFullDeltaResult, SemanticTokensLegend,
+};
 use tdlasm::references::NameKind;
-use tdlasm_rewrite::convert::mnemonics::{is_tdl_directive, tdl_forms, tdl_register};
+use tdlasm::syntax::directive::Directive;
+use tdlasm_rewrite::mnemonics::{tdl_forms, tdl_register};
 
 use super::positions::{LineIndex, utf16_len};
-use super::words::{ScannedWord, WordKind, scan, scan_range};
-use super::workspace::Workspace;
+use super::words::{ScannedWord, WordKind, scan};
+use super::workspace::File;
 
 /// The kinds of words, in the order of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,23 +53,14 @@ pub(super) fn legend() -> SemanticTokensLegend {
 }
 
 /// Returns the tokens of a file, or of the statements that touch a range of it.
-pub(super) fn tokens(
-    workspace: &Workspace,
-    path: &Path,
-    text: &[u8],
-    range: Option<Range<usize>>,
-) -> Vec<EncodedToken> {
-    let Some(statements) = workspace.statements(path, text) else { return Vec::new() };
-    let pieces = match range {
-        None => scan(&statements),
-        Some(range) => scan_range(&statements, &range),
-    };
-    let mut names = NameTokens::of(workspace, path);
-    let mut encoder = Encoder::new(text);
-    for piece in pieces {
-        let known = names.at(piece.0.start);
-        if let Some((token, modifiers)) = token(text, &piece, known) {
-            encoder.add(piece.0, token, modifiers);
+pub(super) fn tokens(file: &File<'_>, range: Option<Range<usize>>) -> Vec<SemanticToken> {
+    let Some(statements) = file.statements() else { return Vec::new() };
+    let mut names = NameTokens::of(file);
+    let mut encoder = Encoder::new(&file.text);
+    for word in scan(&statements, &range.unwrap_or(0..file.text.len())) {
+        let known = names.at(word.0.start);
+        if let Some((token, modifiers)) = token(&file.text, &word, known) {
+            encoder.add(word.0, token, modifiers);
         }
     }
     encoder.data
@@ -81,10 +74,10 @@ struct NameTokens {
 }
 
 impl NameTokens {
-    fn of(workspace: &Workspace, path: &Path) -> Self {
+    fn of(file: &File<'_>) -> Self {
         let mut kinds = Vec::new();
-        for program in workspace.programs_including(path) {
-            let Some(file) = program.file(path) else { continue };
+        for program in file.programs() {
+            let Some(file) = program.file(&file.path) else { continue };
             let places = program.file_references_in(file).iter();
             kinds.extend(places.filter_map(|place| {
                 Some((place.start as usize, token_of(program.name(place.name).kind)?))
@@ -116,8 +109,8 @@ fn token_of(kind: NameKind) -> Option<Token> {
 }
 
 /// Returns the kind of a word and its modifiers; `None` if the word is unknown.
-fn token(text: &[u8], piece: &ScannedWord, known: Option<Token>) -> Option<(Token, u32)> {
-    let (range, kind) = piece;
+fn token(text: &[u8], word: &ScannedWord, known: Option<Token>) -> Option<(Token, u32)> {
+    let (range, kind) = word;
     let word = &text[range.clone()];
     let token = match kind {
         WordKind::Label => return Some((Token::Label, DECLARATION)),
@@ -129,7 +122,7 @@ fn token(text: &[u8], piece: &ScannedWord, known: Option<Token>) -> Option<(Toke
             None if word[0].is_ascii_digit() => Token::Number,
             None if tdl_register(word).is_some() => Token::Register,
             None if !tdl_forms(word).is_empty() => Token::Instruction,
-            None if is_tdl_directive(word) => Token::Directive,
+            None if Directive::from_word(word).is_some() => Token::Directive,
             None => return None,
         },
     };
@@ -139,7 +132,7 @@ fn token(text: &[u8], piece: &ScannedWord, known: Option<Token>) -> Option<(Toke
 /// Encodes tokens with relative positions; a token of several lines becomes one per line.
 struct Encoder<'t> {
     lines: LineIndex<'t>,
-    data: Vec<EncodedToken>,
+    data: Vec<SemanticToken>,
     /// The line and the UTF-16 units before the last token.
     last_line: usize,
     last_start: u32,
@@ -159,10 +152,14 @@ impl<'t> Encoder<'t> {
             let end = range.end.min(first + text.len());
             if start < end {
                 let at = utf16_len(&text[..start - first]);
-                let length = utf16_len(&text[start - first..end - first]);
-                let lines = (line - self.last_line) as u32;
-                let delta = if lines == 0 { at - self.last_start } else { at };
-                self.data.push([lines, delta, length, token as u32, modifiers]);
+                let delta_line = (line - self.last_line) as u32;
+                self.data.push(SemanticToken {
+                    delta_line,
+                    delta_start: if delta_line == 0 { at - self.last_start } else { at },
+                    length: utf16_len(&text[start - first..end - first]),
+                    token_type: token as u32,
+                    token_modifiers_bitset: modifiers,
+                });
                 (self.last_line, self.last_start) = (line, at);
             }
             line += 1;
@@ -180,68 +177,20 @@ impl<'t> Encoder<'t> {
     }
 }
 
-/// A token as the protocol encodes it: line delta, start delta, length, type, modifiers.
-pub(super) type EncodedToken = [u32; 5];
-
-/// A list of tokens, serialized as a flat array of numbers.
-#[derive(Debug, Clone, Default)]
-pub(super) struct TokenData(Rc<Vec<EncodedToken>>);
-
-impl Serialize for TokenData {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.as_flattened().serialize(serializer)
-    }
-}
-
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Tokens {
-    /// The id with which the editor requests the difference.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result_id: Option<String>,
-    data: TokenData,
-}
-
-impl Tokens {
-    /// Creates a reply to which no later request can refer.
-    pub(super) fn without_id(found: Vec<EncodedToken>) -> Self {
-        Self { result_id: None, data: TokenData(Rc::new(found)) }
-    }
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct TokenEdit {
-    start: usize,
-    delete_count: usize,
-    data: TokenData,
-}
-
-/// The reply to a request for the difference.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum TokensDelta {
-    /// All tokens, if the previous reply is not cached.
-    Tokens(Tokens),
-    #[serde(rename_all = "camelCase")]
-    Edits { result_id: Option<String>, edits: Vec<TokenEdit> },
-}
-
 /// The tokens of the last reply for each file.
 #[derive(Debug, Default)]
 pub(super) struct TokenCache {
-    files: HashMap<PathBuf, Tokens>,
+    files: HashMap<PathBuf, SemanticTokens>,
     count: u64,
 }
 
 impl TokenCache {
     /// Caches the tokens of a file and returns them with a new id.
-    pub(super) fn full(&mut self, path: &Path, found: Vec<EncodedToken>) -> Tokens {
+    pub(super) fn full(&mut self, path: &Path, data: Vec<SemanticToken>) -> SemanticTokens {
         self.count += 1;
-        let result_id = Some(self.count.to_string());
-        let numbered = Tokens { result_id, data: TokenData(Rc::new(found)) };
-        self.files.insert(path.to_owned(), numbered.clone());
-        numbered
+        let tokens = SemanticTokens { result_id: Some(self.count.to_string()), data };
+        self.files.insert(path.to_owned(), tokens.clone());
+        tokens
     }
 
     /// Caches the tokens of a file and returns the difference from the reply with the id `from`, or
@@ -249,16 +198,16 @@ impl TokenCache {
     pub(super) fn delta(
         &mut self,
         path: &Path,
-        found: Vec<EncodedToken>,
+        data: Vec<SemanticToken>,
         from: &str,
-    ) -> TokensDelta {
+    ) -> SemanticTokensFullDeltaResult {
         let known = self.files.remove(path);
-        let tokens = self.full(path, found);
+        let tokens = self.full(path, data);
         match known.filter(|known| known.result_id.as_deref() == Some(from)) {
-            None => TokensDelta::Tokens(tokens),
+            None => tokens.into(),
             Some(known) => {
-                let edits = difference(&known.data.0, &tokens.data.0).into_iter().collect();
-                TokensDelta::Edits { result_id: tokens.result_id, edits }
+                let edits = difference(&known.data, &tokens.data).into_iter().collect();
+                SemanticTokensDelta { result_id: tokens.result_id, edits }.into()
             }
         }
     }
@@ -270,15 +219,15 @@ impl TokenCache {
 }
 
 /// Returns the edit that turns `old` into `new`; `None` if they are equal.
-fn difference(old: &[EncodedToken], new: &[EncodedToken]) -> Option<TokenEdit> {
+fn difference(old: &[SemanticToken], new: &[SemanticToken]) -> Option<SemanticTokensEdit> {
     let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (old, new) = (&old[same..], &new[same..]);
     let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
     let inserted = &new[..new.len() - tail];
     let deleted = old.len() - tail;
-    (deleted > 0 || !inserted.is_empty()).then(|| TokenEdit {
-        start: 5 * same,
-        delete_count: 5 * deleted,
-        data: TokenData(Rc::new(inserted.to_vec())),
+    (deleted > 0 || !inserted.is_empty()).then(|| SemanticTokensEdit {
+        start: 5 * same as u32,
+        delete_count: 5 * deleted as u32,
+        data: Some(inserted.to_vec()),
     })
 }

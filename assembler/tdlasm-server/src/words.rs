@@ -1,13 +1,12 @@
 //! The words of a text: fields, texts and comments of its statements.
 
 use std::ops::Range;
-use std::path::Path;
 
 use tdlasm::syntax::directive::{Directive, OperandKind};
 use tdlasm::syntax::lex;
 use tdlasm_rewrite::fmt::{StatementParts, Statements};
 
-use super::workspace::Workspace;
+use super::workspace::File;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WordKind {
@@ -23,23 +22,16 @@ pub(super) enum WordKind {
 
 pub(super) type ScannedWord = (Range<usize>, WordKind);
 
-pub(super) fn scan(statements: &Statements) -> Vec<ScannedWord> {
-    let mut cutter = Scanner { text: &statements.source().text, found: Vec::new() };
-    for parts in statements.list.iter().filter_map(|(_, parts)| parts.as_ref()) {
-        cutter.statement(parts);
-    }
-    cutter.found
-}
-
-pub(super) fn scan_range(statements: &Statements, range: &Range<usize>) -> Vec<ScannedWord> {
-    let mut cutter = Scanner { text: &statements.source().text, found: Vec::new() };
+/// Returns the words of the statements that touch a range.
+pub(super) fn scan(statements: &Statements, range: &Range<usize>) -> Vec<ScannedWord> {
+    let mut scanner = Scanner { text: &statements.source().text, found: Vec::new() };
     let list = &statements.list;
     let after = list.partition_point(|(start, _)| *start <= range.start);
     let touching = list[after.saturating_sub(1)..].iter();
     for (_, parts) in touching.take_while(|(start, _)| *start <= range.end) {
-        parts.iter().for_each(|parts| cutter.statement(parts));
+        parts.iter().for_each(|parts| scanner.statement(parts));
     }
-    cutter.found
+    scanner.found
 }
 
 struct Scanner<'t> {
@@ -120,15 +112,10 @@ pub(super) fn statement_at(statements: &Statements, offset: usize) -> Option<&St
 }
 
 /// Returns the field and the word at an offset; the word may be empty.
-pub(super) fn field_at(
-    workspace: &Workspace,
-    path: &Path,
-    text: &[u8],
-    offset: usize,
-) -> Option<(Field, Range<usize>)> {
-    let statements = workspace.statements(path, text)?;
+pub(super) fn field_at(file: &File<'_>, offset: usize) -> Option<(Field, Range<usize>)> {
+    let statements = file.statements()?;
     let parts = statement_at(&statements, offset)?;
-    Some((field(parts, offset), word_at(text, offset)))
+    Some((field(parts, offset), word_at(&file.text, offset)))
 }
 
 fn field(parts: &StatementParts, offset: usize) -> Field {

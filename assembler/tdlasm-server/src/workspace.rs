@@ -7,17 +7,30 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use lsp_types::Uri;
+use serde::Deserialize;
 use tdlasm::asm::Options;
 use tdlasm::project::{FILE_NAME, Program, Project};
 use tdlasm_rewrite::fmt::{self, Statements};
 
 use super::analysis::Analysis;
 use super::documents::{self, Documents, is_test_file, normalize_path};
+use super::positions::LineIndex;
 
 /// The maximum number of sources that are searched.
 const MAX_SOURCES: usize = 2000;
 /// The maximum depth of folders that are searched.
 const MAX_DEPTH: usize = 16;
+
+/// The editor's `initializationOptions`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct InitOptions {
+    /// Symbols that are defined before the first line.
+    define: BTreeMap<String, u16>,
+    include: Vec<PathBuf>,
+    long_symbols: bool,
+    pabs: bool,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
@@ -36,8 +49,11 @@ impl Workspace {
         Self { options, ..Self::default() }
     }
 
-    pub(super) fn add_options(&mut self, add: impl FnOnce(&mut Options)) {
-        add(&mut self.options);
+    pub(super) fn add_options(&mut self, init: InitOptions) {
+        self.options.defines.extend(init.define);
+        self.options.include_dirs.extend(init.include);
+        self.options.long_symbols |= init.long_symbols;
+        self.options.absolute_prog |= init.pabs;
     }
 
     pub(super) fn options(&self, source: &Path) -> Options {
@@ -103,28 +119,22 @@ impl Workspace {
         self.analyses.retain(|root, _| sources.contains(root));
     }
 
-    /// Returns the statements of a file with this text, parsed on first use.
-    pub(super) fn statements(&self, path: &Path, text: &[u8]) -> Option<Rc<Statements>> {
-        let mut known = self.statements.borrow_mut();
-        let cut = || {
-            let Options { include_dirs, long_symbols, .. } = self.options(path);
-            let options = fmt::Options { include_dirs, long_symbols };
-            Statements::read(&self.documents, path, text, &options).map(Rc::new)
-        };
-        known.entry(path.to_owned()).or_insert_with(cut).clone()
+    /// Returns the options with which the statements of a file are read.
+    pub(super) fn format_options(&self, path: &Path) -> fmt::Options {
+        let Options { include_dirs, long_symbols, .. } = self.options(path);
+        fmt::Options { include_dirs, long_symbols }
+    }
+
+    /// Returns a file with its text; `None` if it cannot be read.
+    pub(super) fn file(&self, path: PathBuf) -> Option<File<'_>> {
+        let text = self.documents.text(&path).ok()?;
+        Some(File { workspace: self, path, text })
     }
 
     /// Returns the programs: sources that no other one includes.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Analysis> {
         let inserted: BTreeSet<&Path> = self.analyses.values().flat_map(included_files).collect();
         self.analyses.values().filter(move |one| !inserted.contains(&*one.root))
-    }
-
-    pub(super) fn programs_including<'w>(
-        &'w self,
-        path: &'w Path,
-    ) -> impl Iterator<Item = &'w Analysis> {
-        self.programs().filter(move |one| one.includes_file(path))
     }
 
     /// Returns the modules of a list in the project file, for its first; none for the others, so
@@ -139,9 +149,37 @@ impl Workspace {
         let open = self.documents.open.get(path);
         open.map(|document| document.uri.clone()).or_else(|| documents::from_path(path))
     }
+}
 
-    pub(super) fn text(&self, path: &Path) -> Option<Vec<u8>> {
-        self.documents.text(path).ok()
+/// A file of the workspace and its text.
+pub(super) struct File<'w> {
+    pub(super) workspace: &'w Workspace,
+    pub(super) path: PathBuf,
+    pub(super) text: Vec<u8>,
+}
+
+impl<'w> File<'w> {
+    pub(super) fn lines(&self) -> LineIndex<'_> {
+        LineIndex::new(&self.text)
+    }
+
+    /// Returns the statements, parsed on first use after a change.
+    pub(super) fn statements(&self) -> Option<Rc<Statements>> {
+        let Workspace { documents, statements, .. } = self.workspace;
+        let read = || {
+            let options = self.workspace.format_options(&self.path);
+            Statements::read(documents, &self.path, &self.text, &options).map(Rc::new)
+        };
+        statements.borrow_mut().entry(self.path.clone()).or_insert_with(read).clone()
+    }
+
+    /// Returns the programs that contain the file.
+    pub(super) fn programs(&self) -> impl Iterator<Item = &'w Analysis> {
+        self.workspace.programs().filter(|one| one.includes_file(&self.path))
+    }
+
+    pub(super) fn uri(&self) -> Option<Uri> {
+        self.workspace.uri(&self.path)
     }
 }
 
@@ -201,32 +239,26 @@ impl Projects {
         options
     }
 
+    /// Calls `read` with the program of the project file that contains a source.
+    fn program_of<T>(&self, source: &Path, read: impl FnOnce(&Program) -> T) -> Option<T> {
+        let project = self.of(source)?;
+        project.as_ref().as_ref().ok()?.program_of(source).map(read)
+    }
+
     /// Returns the sources of the program that contains a source, in order.
     pub(super) fn files(&self, source: &Path) -> Vec<PathBuf> {
-        let project = self.of(source);
-        let program = match project.as_deref() {
-            Some(Ok(project)) => project.program_of(source),
-            _ => None,
-        };
-        let named =
-            |program: &Program| program.files.iter().map(|file| normalize_path(file)).collect();
-        program.map_or_else(|| vec![source.to_owned()], named)
+        let files = self.program_of(source, |program| normalize_paths(&program.files));
+        files.unwrap_or_else(|| vec![source.to_owned()])
     }
 
     /// Returns the sources of the project file's list of modules that begins with a source; empty
     /// if they have a layout, which may define symbols.
     pub(super) fn modules(&self, source: &Path) -> Vec<PathBuf> {
-        let project = self.of(source);
-        let program = match project.as_deref() {
-            Some(Ok(project)) => project.program_of(source),
-            _ => None,
-        };
-        let modules = program.filter(|program| program.layout.is_none());
-        let modules = modules.map(|program| program.modules.as_slice()).unwrap_or_default();
-        if modules.first().is_none_or(|first| normalize_path(first) != source) {
-            return Vec::new();
-        }
-        modules.iter().map(|module| normalize_path(module)).collect()
+        let modules = self.program_of(source, |program| match program.layout {
+            None => normalize_paths(&program.modules),
+            Some(_) => Vec::new(),
+        });
+        modules.filter(|all| all.first().is_some_and(|one| one == source)).unwrap_or_default()
     }
 
     /// Returns `true` if the sources of a folder are excluded.
@@ -236,9 +268,14 @@ impl Projects {
 
     pub(super) fn errors(&self) -> Vec<(PathBuf, String)> {
         let read = self.read.borrow();
-        let wrong = read
-            .iter()
-            .filter_map(|(path, one)| Some((path.clone(), one.as_ref().as_ref().err()?)));
-        wrong.map(|(path, message)| (path, message.clone())).collect()
+        let wrong = read.iter().filter_map(|(path, one)| match &**one {
+            Err(message) => Some((path.clone(), message.clone())),
+            Ok(_) => None,
+        });
+        wrong.collect()
     }
+}
+
+fn normalize_paths(paths: &[PathBuf]) -> Vec<PathBuf> {
+    paths.iter().map(|path| normalize_path(path)).collect()
 }

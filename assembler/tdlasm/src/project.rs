@@ -139,13 +139,19 @@ impl TryFrom<String> for PaneFormat {
     }
 }
 
-/// Reads the name of a pane, which is one word.
 fn pane_name<'de, D: serde::Deserializer<'de>>(written: D) -> Result<String, D::Error> {
-    let name = String::deserialize(written)?;
+    check_pane_name(String::deserialize(written)?).map_err(serde::de::Error::custom)
+}
+
+/// Returns the name of a pane.
+///
+/// # Errors
+///
+/// Returns a message if it is not one word of letters, digits, `-` and `_`.
+pub fn check_pane_name(name: String) -> Result<String, &'static str> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if name.is_empty() || !name.chars().all(is_word) {
-        let problem = "invalid name of a pane: expected letters, digits, - and _";
-        return Err(serde::de::Error::custom(problem));
+        return Err("invalid name of a pane: expected letters, digits, - and _");
     }
     Ok(name)
 }

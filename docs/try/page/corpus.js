@@ -102,7 +102,7 @@ export class CorpusPanel {
     const verdict = counts.pass === counts.cases ? "PASS" : counts.fail ? "FAIL" : "INCOMPLETE";
     this.said.textContent =
       `${verdict}: ${counts.pass} of ${counts.cases} cases passed, ` +
-      `${grouped(counts.squares)} squares compared, ` +
+      `${grouped(counts.values)} squares compared, ` +
       `in ${summary.seconds.toFixed(1)} s; build ${summary.build}; ${summary.ended}`;
     this.said.className = verdict === "PASS" ? "same" : "differs";
     if (summary.first) put(this.result, firstDifference(summary.first, this.failed));
@@ -161,7 +161,7 @@ function firstDifference(first, failed) {
     "div",
     { class: "note" },
     h("p", {}, h("strong", {}, `First that did not pass: ${first.id} (${first.verdict})`)),
-    first.why && h("p", { class: "text" }, first.why),
+    first.reason && h("p", { class: "text" }, first.reason),
     h("ul", {}, ...first.differences.slice(0, 20).map((line) => h("li", {}, line))),
     seen &&
       h(
@@ -188,7 +188,7 @@ function failures(cases) {
       {},
       one.fen ? h("a", { href: positionOf(one) }, one.id) : one.id,
       ` (${one.verdict}) `,
-      h("span", { class: "hint" }, one.why?.slice(0, 300)),
+      h("span", { class: "hint" }, one.reason?.slice(0, 300)),
     );
   const more = cases.length - shown.length;
   return h(

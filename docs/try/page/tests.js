@@ -88,14 +88,14 @@ export class TestsPanel {
     this.said.classList.toggle("problem", failed > 0);
     replace(
       this.list,
-      ...tests.map(({ name, line, verdict, why, tStates }) =>
+      ...tests.map(({ name, line, verdict, reason, tStates }) =>
         h(
           "li",
           { class: verdict === "fail" ? "error" : "" },
           button(`${test}:${line}`, () => this.wishes.onLine(test, line)),
           h("span", { class: "text" }, `${WORDS[verdict]}: ${name}`),
           tStates !== null && h("span", { class: "hint" }, `${grouped(tStates)} T-states`),
-          why && h("span", { class: "hint text" }, why),
+          reason && h("span", { class: "hint text" }, reason),
         ),
       ),
     );

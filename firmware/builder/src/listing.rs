@@ -11,6 +11,8 @@ use cli_support::text::Escape;
 use tdlasm::AssembleError;
 use tdlasm::diag::Diagnostic;
 use tdlasm::source::Loader;
+use tdlasm::syntax::directive::Directive;
+use tdlasm::syntax::{Cursor, lex};
 
 use crate::evaluator::{OverrideError, ROUTINES, TABLES, required_exports};
 use crate::sources::{Sources, source};
@@ -18,12 +20,6 @@ use crate::sources::{Sources, source};
 /// The file before the listing, which declares names. It is beside the built-in sources, so that it
 /// inserts those.
 const HEADER_FILE: &str = "firmware:/listing.header";
-/// Directives that the header replaces.
-const MODULE_DIRECTIVES: [&str; 10] = [
-    ".IDENT", ".INTERN", ".ENTRY", ".EXTERN", ".END", ".PABS", ".PREL", ".PHEX", ".XLINK", ".PBIN",
-];
-/// Directives of data, which belong to the label before them.
-const DATA_DIRECTIVES: [&str; 6] = [".BYTE", ".WORD", ".BLKB", ".BLKW", ".ASCII", ".ADDR"];
 
 pub(crate) struct Listing {
     pub(crate) path: PathBuf,
@@ -81,7 +77,7 @@ impl Listing {
                 if let Some(routine) = omits {
                     self.omitted.push((label.clone(), index + 1, routine));
                 }
-            } else if !line.word.is_empty() && !DATA_DIRECTIVES.contains(&line.word.as_str()) {
+            } else if !line.word.is_empty() && !line.is_data() {
                 in_layout_data = false;
             }
             if let Some(check) = known.check(&line) {
@@ -190,41 +186,79 @@ struct Line {
 
 impl Line {
     fn parse(line: &str) -> Self {
-        let code = line.split(';').next().unwrap_or_default();
-        let (mut word, mut rest) = first_word(code);
+        let mut cursor = Cursor::new(line.as_bytes(), line.len() as u32);
+        let mut word = symbol(&mut cursor);
         let mut label = None;
-        if let Some(after) = rest.strip_prefix(':') {
+        if cursor.eat(b':') {
+            cursor.eat(b':');
             label = Some(word);
-            (word, rest) = first_word(after.trim_start_matches(':'));
+            word = symbol(&mut cursor);
         }
-        let operand = rest.trim();
-        let (second, after) = first_word(operand);
-        let value = match operand.strip_prefix('=') {
-            Some(value) => Some(value.trim_start_matches(['=', ':'])),
-            None => matches!(second.as_str(), "EQU" | ".EQU").then_some(after),
+        cursor.skip_blanks();
+        let operand = text(&cursor);
+        let mut after = cursor.clone();
+        let is_equate = if after.eat(b'=') {
+            while after.eat(b'=') || after.eat(b':') {}
+            true
+        } else {
+            matches!(symbol(&mut after).as_str(), "EQU" | ".EQU")
         };
-        let value = value.filter(|_| !word.is_empty()).map(|value| value.trim().to_owned());
+        let value = (is_equate && !word.is_empty()).then(|| text(&after));
         Self { label, word, value, operand: operand.to_ascii_uppercase() }
+    }
+
+    fn directive(&self) -> Option<Directive> {
+        Directive::from_word(self.word.as_bytes())
+    }
+
+    /// Returns `true` for data, which belong to the label before them.
+    fn is_data(&self) -> bool {
+        matches!(
+            self.directive(),
+            Some(Directive::Byte | Directive::Word | Directive::Reserve(_) | Directive::Text(_))
+        )
     }
 
     /// Returns `true` for an origin at an address, or in terms of one.
     fn is_origin(&self) -> bool {
         let is_section = [".PROG.", ".DATA.", ".BLNK."].contains(&self.operand.as_str());
-        self.word == "ORG" || self.word == ".LOC" && !is_section
+        self.word == "ORG" || self.directive() == Some(Directive::Location) && !is_section
     }
 
+    /// Returns `true` for a directive that the header replaces.
     fn is_of_module(&self) -> bool {
-        let is_ours = || ["SARGON.ASM", "NAMES.ASM"].contains(&self.operand.as_str());
-        MODULE_DIRECTIVES.contains(&self.word.as_str()) || self.word == ".INSERT" && is_ours()
+        match self.directive() {
+            Some(Directive::Insert) => ["SARGON.ASM", "NAMES.ASM"].contains(&self.operand.as_str()),
+            Some(
+                Directive::Ident
+                | Directive::Internal
+                | Directive::Entry
+                | Directive::External
+                | Directive::End
+                | Directive::Format(_),
+            ) => true,
+            _ => false,
+        }
     }
 }
 
-/// Splits text after its first word, which is empty if there is none.
-fn first_word(text: &str) -> (String, &str) {
-    let text = text.trim_start();
-    let is_part = |c: char| c.is_ascii_alphanumeric() || ['.', '$', '%', '_'].contains(&c);
-    let (word, rest) = text.split_at(text.find(|c| !is_part(c)).unwrap_or(text.len()));
-    (word.to_ascii_uppercase(), rest)
+/// Reads a symbol behind blanks, which is empty if there is none.
+fn symbol(cursor: &mut Cursor<'_>) -> String {
+    cursor.skip_blanks();
+    let word = cursor.take(lex::symbol).unwrap_or_default();
+    String::from_utf8_lossy(word).to_ascii_uppercase()
+}
+
+/// Returns the text up to the comment, without blanks around it.
+fn text(cursor: &Cursor<'_>) -> String {
+    let mut behind = cursor.clone();
+    while !behind.at_statement_end() {
+        if behind.take(lex::quoted).is_none() {
+            behind.advance(1);
+        }
+    }
+    let length = cursor.rest().len() - behind.rest().len();
+    String::from_utf8_lossy(&cursor.rest()[..length]).trim().to_owned()
 }
 
 /// A loader with a listing beside the built-in sources.
@@ -282,6 +316,13 @@ MINE: .BLKB 2\nM1 = .\nBLACK == 80H\nXCHNG: LDA P1\n\tRET\n\t.END XCHNG\n";
             "\t.END",
         ];
         assert_eq!(adapted(text), expected);
+    }
+
+    #[test]
+    fn directives_and_quotes_are_read_as_the_assembler_reads_them() {
+        let text = "\t.INTERNAL XCHNG\nP1:\t.ASCIS 'P'\n\t.ASCIZ 'more'\nPAWN = ';' ; a text\n\
+            \t.PSYM\nXCHNG: RET\n";
+        assert_eq!(adapted(text), ["", "", "", "", "", "XCHNG: RET", "\t.END"]);
     }
 
     #[test]

@@ -79,6 +79,7 @@ pub(crate) const FLASH: &[(&str, &str)] = &[
 /// The debug kernel's files. It shares no state with other programs, since it may stop any of them.
 const KERNEL: &[(&str, &str)] = &[
     ("debug.asm", include_str!("../../z80/debug.asm")),
+    ("polled.asm", include_str!("../../z80/polled.asm")),
     ("crc16.asm", include_str!("../../z80/crc16.asm")),
 ];
 

@@ -202,8 +202,8 @@ fn outcome(result: &CaseResult) -> Value {
         let all: Vec<_> = result.differences.iter().map(ToString::to_string).collect();
         (!all.is_empty()).then(|| all.join("; "))
     };
-    if let Some(why) = result.reason.clone().or_else(differences) {
-        outcome["why"] = why.into();
+    if let Some(reason) = result.reason.clone().or_else(differences) {
+        outcome["reason"] = reason.into();
     }
     outcome
 }

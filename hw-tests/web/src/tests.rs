@@ -72,9 +72,9 @@ impl Job for TestRun {
 fn facts(result: &TestResult) -> Value {
     let reason = result.reason.clone().or(result.details.tried.clone());
     let differences = result.differences.iter().map(ToString::to_string);
-    let why: Vec<String> = reason.into_iter().chain(differences).collect();
+    let reasons: Vec<String> = reason.into_iter().chain(differences).collect();
     json!({
         "name": result.id, "line": result.details.line, "verdict": result.verdict.as_str(),
-        "why": why.join("\n"), "tStates": result.details.t_states,
+        "reason": reasons.join("\n"), "tStates": result.details.t_states,
     })
 }

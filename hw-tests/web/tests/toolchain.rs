@@ -273,8 +273,8 @@ fn a_test_file_is_judged_and_its_errors_are_located() {
     assert_eq!(verdict(2), (&json!("pass"), &json!(12)));
     // ADD A has 4 T-states, RET 10.
     assert_eq!(result["tests"][0]["tStates"], 14);
-    let why = result["tests"][1]["why"].as_str().expect("a text");
-    assert!(why.contains("43") && why.contains("42"), "{why}");
+    let reason = result["tests"][1]["reason"].as_str().expect("a text");
+    assert!(reason.contains("43") && reason.contains("42"), "{reason}");
     let error = run("sources = [\"none.asm\"]\n")["error"]["message"].clone();
     let error = error.as_str().expect("no such file");
     assert!(error.contains("a.test.toml:1:") && error.contains("none.asm"), "{error}");

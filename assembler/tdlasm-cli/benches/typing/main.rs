@@ -1,6 +1,6 @@
 //! The time an editor waits for the language server: `cargo bench -p tdlasm-cli --bench typing`.
 //!
-//! The real program is run over the real protocol, with documents of 30,000 lines. A time is
+//! The real program is run over the real protocol, with documents of 2,000 and 30,000 lines. A time is
 //! measured from sending a message to the last byte of the reply, before JSON is parsed. The
 //! server's processor time is printed, too: it depends less on other work on the computer.
 
@@ -19,7 +19,8 @@ use serde_json::{Value, json};
 use client::Client;
 use strokes::{Stroke, strokes};
 
-const LINES: usize = 30_000;
+/// The lines of a large program, and of more than any Z80 program has.
+const LINES: [usize; 2] = [2_000, 30_000];
 const FILE: &str = "file:///nowhere/long.asm";
 /// How often all keystrokes are repeated.
 const ROUNDS: usize = 3;
@@ -29,8 +30,9 @@ const SLOWEST: usize = 8;
 const REQUESTS: usize = 30;
 
 fn main() {
-    for (name, text) in [("plain", program::plain(LINES)), ("macros", program::with_macros(LINES))]
-    {
+    let programs =
+        |lines| [("plain", program::plain(lines)), ("macros", program::with_macros(lines))];
+    for (name, text) in LINES.into_iter().flat_map(programs) {
         let lines = text.lines().count();
         let mut client = Client::new(None);
         client.open(FILE, &text);

@@ -7,12 +7,10 @@ use tdlasm::syntax::lex;
 use super::columns::{LineWriter, column};
 use super::expr::Node;
 use super::options::{Dialect, Options};
-use super::program::{Body, ConvertResult, Program, Statement, Unconverted};
-use super::source_scan::SourceScan;
-use super::statement_context::{AssignmentFacts, ConvertedStatement, StatementContext};
-use super::symbol_spelling::{Scopes, SpellingMap};
+use super::program::{Body, ConvertResult, Statement, Unconverted};
 use super::target::Target;
-use super::{mnemonics, tdl_write, zilog_write};
+use super::write::{AssignmentFacts, ProgramFacts, StatementWriter};
+use crate::mnemonics;
 
 #[derive(Debug, Default)]
 pub(super) struct Output {
@@ -25,34 +23,25 @@ pub(super) struct Output {
     pub(super) source_dialect_only: usize,
 }
 
-pub(super) struct ProgramFacts<'a> {
-    pub(super) names: &'a SpellingMap,
-    pub(super) scopes: &'a Scopes,
-    pub(super) scan: &'a SourceScan,
-}
-
 pub(super) fn write(
     text: &[u8],
-    program: &Program<'_>,
+    program: &[Statement<'_>],
     options: &Options,
     known: &ProgramFacts<'_>,
 ) -> Output {
-    let is_lowercase = is_mostly_lowercase(text, program);
     let mut writing = Converter {
         text,
-        to: options.to,
-        target: options.target,
+        options,
         assigned: assignment_facts(program, known),
         known,
-        is_lowercase,
+        is_lowercase: is_mostly_lowercase(text, program),
         placed: false,
-        label: 0,
         style: Style::default(),
         output: Output::default(),
     };
     writing.area(program);
     let mut at = 0;
-    for (index, statement) in program.statements.iter().enumerate() {
+    for (index, statement) in program.iter().enumerate() {
         writing.output.text.extend_from_slice(&text[at..statement.span.start]);
         writing.statement(index, statement);
         at = statement.span.end;
@@ -62,80 +51,75 @@ pub(super) fn write(
 }
 
 /// Finds the assignments with forward references, and those of symbols that are assigned once.
-fn assignment_facts(program: &Program<'_>, known: &ProgramFacts<'_>) -> Vec<AssignmentFacts> {
+fn assignment_facts(program: &[Statement<'_>], known: &ProgramFacts<'_>) -> Vec<AssignmentFacts> {
     let spelled =
         |name: &[u8], index: usize| known.names.spelling(name, known.scopes.bodies[index]);
     let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
-    for (index, statement) in program.statements.iter().enumerate() {
-        if let Body::Assign { name, .. } = &statement.body {
-            *counts.entry(spelled(name, index)).or_default() += 1;
+    for (index, statement) in program.iter().enumerate() {
+        if let Body::Assign { symbol, .. } = &statement.body {
+            *counts.entry(spelled(symbol.name, index)).or_default() += 1;
         }
     }
     let mut defined = HashSet::new();
-    let one = |(index, statement): (usize, &Statement<'_>)| {
-        let mut found = AssignmentFacts::default();
+    let mut found = vec![AssignmentFacts::default(); program.len()];
+    let mut unresolved = Vec::new();
+    for (index, statement) in program.iter().enumerate() {
         defined.extend(statement.labels.iter().map(|label| spelled(label.name, index)));
-        if let Body::Assign { name, value, .. } = &statement.body {
-            found.looks_ahead = value.any(&mut |node| {
-                matches!(node, Node::Name(name) if !defined.contains(&spelled(name, index)))
+        let Body::Assign { symbol, value, .. } = &statement.body else { continue };
+        let name = spelled(symbol.name, index);
+        let mut used = Vec::new();
+        value.any(&mut |node| {
+            used.extend(if let Node::Name(used) = node {
+                Some(spelled(used, index))
+            } else {
+                None
             });
-            found.is_only = counts.get(&spelled(name, index)) == Some(&1);
-            defined.insert(spelled(name, index));
+            false
+        });
+        found[index].looks_ahead = used.iter().any(|used| !defined.contains(used));
+        found[index].is_only = counts.get(&name) == Some(&1);
+        if found[index].looks_ahead || found[index].is_only {
+            unresolved.push(Assignment { index, name: name.clone(), used });
         }
-        found
-    };
-    let mut found: Vec<AssignmentFacts> = program.statements.iter().enumerate().map(one).collect();
-    mark_cycles(program, &spelled, &mut found);
+        defined.insert(name);
+    }
+    for assignment in cyclic(unresolved) {
+        found[assignment.index].is_cyclic = true;
+    }
     found
 }
 
-/// Marks the assignments whose values depend on themselves: those that remain after all that depend
-/// on resolved symbols only are removed.
-fn mark_cycles(
-    program: &Program<'_>,
-    spelled: &impl Fn(&[u8], usize) -> Vec<u8>,
-    found: &mut [AssignmentFacts],
-) {
-    let mut open: HashMap<Vec<u8>, usize> = HashMap::new();
-    let mut users: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
-    let mut waits = vec![0usize; found.len()];
-    let may = |index: &usize| found[*index].looks_ahead || found[*index].is_only;
-    let ahead: Vec<usize> = (0..found.len()).filter(may).collect();
-    for index in &ahead {
-        if let Body::Assign { name, .. } = &program.statements[*index].body {
-            *open.entry(spelled(name, *index)).or_default() += 1;
+/// The symbol that a statement assigns, and those in the value.
+struct Assignment {
+    index: usize,
+    name: Vec<u8>,
+    used: Vec<Vec<u8>>,
+}
+
+/// Returns the assignments whose values depend on themselves: those that are left when all that
+/// depend on resolved symbols only are removed.
+fn cyclic(mut unresolved: Vec<Assignment>) -> Vec<Assignment> {
+    loop {
+        let mut open: HashMap<Vec<u8>, usize> = HashMap::new();
+        for assignment in &unresolved {
+            *open.entry(assignment.name.clone()).or_default() += 1;
         }
-    }
-    for index in &ahead {
-        let Body::Assign { value, .. } = &program.statements[*index].body else { continue };
-        value.any(&mut |node| {
-            if let Node::Name(name) = node
-                && open.contains_key(&spelled(name, *index))
-            {
-                waits[*index] += 1;
-                users.entry(spelled(name, *index)).or_default().push(*index);
+        let before = unresolved.len();
+        // Most symbols stand above those that they depend on.
+        unresolved.reverse();
+        unresolved.retain(|assignment| {
+            let waits = assignment.used.iter().any(|used| open.contains_key(used));
+            if !waits && let Some(count) = open.get_mut(&assignment.name) {
+                *count -= 1;
+                if *count == 0 {
+                    open.remove(&assignment.name);
+                }
             }
-            false
+            waits
         });
-    }
-    let mut ready: Vec<usize> = ahead.iter().copied().filter(|index| waits[*index] == 0).collect();
-    while let Some(index) = ready.pop() {
-        let Body::Assign { name, .. } = &program.statements[index].body else { continue };
-        let name = spelled(name, index);
-        let Some(left) = open.get_mut(&name) else { continue };
-        *left -= 1;
-        if *left > 0 {
-            continue;
+        if unresolved.len() == before {
+            return unresolved;
         }
-        for user in users.remove(&name).unwrap_or_default() {
-            waits[user] -= 1;
-            if waits[user] == 0 {
-                ready.push(user);
-            }
-        }
-    }
-    for index in ahead {
-        found[index].is_cyclic = waits[index] > 0;
     }
 }
 
@@ -153,8 +137,8 @@ fn moves_address(body: &Body<'_>) -> bool {
 }
 
 /// Whether most operators are in small letters.
-fn is_mostly_lowercase(text: &[u8], program: &Program<'_>) -> bool {
-    let operators = program.statements.iter().map(|statement| &statement.operator);
+fn is_mostly_lowercase(text: &[u8], program: &[Statement<'_>]) -> bool {
+    let operators = program.iter().map(|statement| &statement.operator);
     let letters = operators.filter_map(|operator| {
         text[operator.start..operator.end].iter().find(|byte| byte.is_ascii_alphabetic())
     });
@@ -173,33 +157,30 @@ struct Style<'t> {
 
 struct Converter<'t, 'k> {
     text: &'t [u8],
-    to: Dialect,
-    target: Option<Target>,
+    options: &'k Options,
     /// By statement: what an assembler that reads a source once must know of an assignment.
     assigned: Vec<AssignmentFacts>,
     known: &'k ProgramFacts<'k>,
     is_lowercase: bool,
     /// Whether bytes or an origin were written.
     placed: bool,
-    label: usize,
     style: Style<'t>,
     output: Output,
 }
 
 impl<'t, 'k> Converter<'t, 'k> {
     fn is_asxxxx(&self) -> bool {
-        self.target.is_some_and(Target::is_asxxxx)
+        self.options.target.is_some_and(Target::is_asxxxx)
     }
 
     /// Begins a source of ASxxxx by an absolute area, in which an origin and every expression are
     /// allowed, unless it has no origin and is to be linked.
-    fn area(&mut self, program: &Program<'_>) {
+    fn area(&mut self, program: &[Statement<'_>]) {
         let is_origin = |statement: &Statement<'_>| matches!(statement.body, Body::Origin(_));
         let is_shared = |statement: &Statement<'_>| {
             matches!(statement.body, Body::External(_) | Body::Global(_))
         };
-        let mut statements = program.statements.iter();
-        let is_linked = statements.clone().any(is_shared) && !statements.any(is_origin);
+        let is_linked = program.iter().any(is_shared) && !program.iter().any(is_origin);
         if self.is_asxxxx() && !is_linked {
             self.output.text.extend_from_slice(b"\t.area\tABS (ABS)");
             self.output.text.extend_from_slice(self.line_end());
@@ -207,15 +188,14 @@ impl<'t, 'k> Converter<'t, 'k> {
     }
 
     fn statement(&mut self, index: usize, statement: &Statement<'t>) {
-        let context = self.context(index, statement);
-        let first_label = self.label;
-        self.label += statement.labels.len();
-        match self.written(statement, &context) {
-            Ok(Some(written)) => {
+        let mut writer = self.writer(index, statement);
+        match self.operator(statement, &mut writer) {
+            Ok(Some(operator)) => {
                 self.output.written += 1;
                 self.output.source_dialect_only +=
                     usize::from(self.is_source_dialect_only(statement));
-                self.line(statement, &written, first_label, &context);
+                let at = self.labels(index, statement, writer.scope);
+                self.fields(statement, &operator, &writer.out, at);
             }
             Ok(None) => self.copy(statement),
             Err(reason) => self.keep(statement, reason),
@@ -224,47 +204,39 @@ impl<'t, 'k> Converter<'t, 'k> {
         self.remember_style(statement);
     }
 
-    fn context(&self, index: usize, statement: &Statement<'t>) -> StatementContext<'k> {
+    fn writer(&self, index: usize, statement: &Statement<'t>) -> StatementWriter<'k> {
         let operator = &self.text[statement.operator.start..statement.operator.end];
         let letter = operator.iter().find(|byte| byte.is_ascii_alphabetic());
-        let named = letter.is_some() && !matches!(statement.body, Body::Assign { .. });
-        StatementContext {
-            names: self.known.names,
-            scan: self.known.scan,
+        let letter = letter.filter(|_| !matches!(statement.body, Body::Assign { .. }));
+        StatementWriter {
+            known: self.known,
             scope: self.known.scopes.bodies[index],
             radix: statement.radix,
             at: statement.operator.start,
-            target: self.target,
+            to: self.options.to,
+            target: self.options.target,
             placed: self.placed,
             assigned: self.assigned[index],
-            is_lowercase: if named {
-                letter.is_some_and(u8::is_ascii_lowercase)
-            } else {
-                self.is_lowercase
-            },
+            is_lowercase: letter.map_or(self.is_lowercase, u8::is_ascii_lowercase),
+            out: Vec::new(),
         }
     }
 
-    /// The statement in the other dialect; `None` if there is nothing to change.
-    fn written(
+    /// Writes the operands, and returns the operator; `None` if there is nothing to change.
+    fn operator(
         &self,
         statement: &Statement<'t>,
-        context: &StatementContext<'_>,
-    ) -> ConvertResult<Option<ConvertedStatement>> {
-        if let Some(label) =
-            statement.labels.iter().find(|label| context.scan.is_redefined(label.name))
-        {
+        writer: &mut StatementWriter<'_>,
+    ) -> ConvertResult<Option<String>> {
+        let mut labels = statement.labels.iter();
+        if let Some(label) = labels.find(|label| self.known.scan.is_redefined(label.name)) {
             return Unconverted::fail(label.at, "a macro has the name of this label");
         }
         match &statement.body {
             Body::LeftAsIs(reason) => Err(reason.clone()),
             Body::AlreadyTarget | Body::CommentOut => Ok(None),
             Body::Nothing if statement.labels.is_empty() => Ok(None),
-            Body::Nothing => Ok(Some(ConvertedStatement::default())),
-            body => match self.to {
-                Dialect::Tdl => tdl_write::write(body, context).map(Some),
-                Dialect::Zilog => zilog_write::write(body, context).map(Some),
-            },
+            body => writer.statement(body).map(Some),
         }
     }
 
@@ -331,52 +303,34 @@ impl<'t, 'k> Converter<'t, 'k> {
         }
     }
 
-    fn line(
-        &mut self,
-        statement: &Statement<'t>,
-        written: &ConvertedStatement,
-        first_label: usize,
-        context: &StatementContext<'_>,
-    ) {
-        let mut text = std::mem::take(&mut self.output.text);
-        let at = self.labels(statement, first_label, context, &mut text);
-        self.fields(statement, written, at, &mut text);
-        self.output.text = text;
-    }
-
     /// Writes the labels and the assigned name; returns the offset in the source after them.
-    fn labels(
-        &self,
-        statement: &Statement<'t>,
-        first_label: usize,
-        context: &StatementContext<'_>,
-        out: &mut Vec<u8>,
-    ) -> usize {
-        let names = self.known.names;
+    fn labels(&mut self, index: usize, statement: &Statement<'t>, scope: u32) -> usize {
+        let line_end = self.line_end();
+        let has_colon = self.options.to == Dialect::Zilog && !self.is_asxxxx();
+        let known = self.known;
+        let out = &mut self.output.text;
         let mut at = statement.span.start;
         for (number, label) in statement.labels.iter().enumerate() {
-            let scope = self.known.scopes.labels[first_label + number];
-            if number > 0 && self.to == Dialect::Zilog {
-                out.extend_from_slice(self.line_end());
+            if number > 0 && self.options.to == Dialect::Zilog {
+                out.extend_from_slice(line_end);
             } else {
                 out.extend_from_slice(&self.text[at..label.at]);
             }
-            out.extend_from_slice(&names.spelling(label.name, scope));
+            let scope = known.scopes.labels[index][number];
+            out.extend_from_slice(&known.names.spelling(label.name, scope));
             out.push(b':');
             at = label.end;
         }
-        if let Body::Assign { name, at: start, end, .. } = statement.body {
+        if let Body::Assign { symbol, .. } = &statement.body {
             // GNU as wants the name of an EQU at the start of its line.
-            if self.to == Dialect::Tdl {
-                out.extend_from_slice(&self.text[at..start]);
+            if self.options.to == Dialect::Tdl {
+                out.extend_from_slice(&self.text[at..symbol.at]);
             } else if !statement.labels.is_empty() {
-                out.extend_from_slice(self.line_end());
+                out.extend_from_slice(line_end);
             }
-            out.extend_from_slice(&names.spelling(name, context.scope));
-            if self.to == Dialect::Zilog && !self.is_asxxxx() {
-                out.push(b':');
-            }
-            at = end;
+            out.extend_from_slice(&known.names.spelling(symbol.name, scope));
+            out.extend_from_slice(if has_colon { b":" } else { b"" });
+            at = symbol.end;
         }
         at
     }
@@ -390,22 +344,17 @@ impl<'t, 'k> Converter<'t, 'k> {
     }
 
     /// Writes operator, operands and comment; what stands before them in the source ends at `at`.
-    fn fields(
-        &self,
-        statement: &Statement<'t>,
-        written: &ConvertedStatement,
-        at: usize,
-        out: &mut Vec<u8>,
-    ) {
-        let line_start = memchr::memrchr2(b'\n', b'\r', out).map_or(0, |end| end + 1);
-        let mut line = LineWriter::resume(out, line_start);
+    fn fields(&mut self, statement: &Statement<'t>, written: &str, operands: &[u8], at: usize) {
+        let mut out = std::mem::take(&mut self.output.text);
+        let line_start = memchr::memrchr2(b'\n', b'\r', &out).map_or(0, |end| end + 1);
+        let mut line = LineWriter::resume(&mut out, line_start);
         let operator = statement.operator;
         let mut end = at;
-        if !written.operator.is_empty() {
+        if !written.is_empty() {
             let blanks = self.blanks(at);
             let names =
                 statement.labels.len() + usize::from(matches!(statement.body, Body::Assign { .. }));
-            if names == 0 || names > 1 && self.to == Dialect::Zilog && !blanks.is_empty() {
+            if names == 0 || names > 1 && self.options.to == Dialect::Zilog && !blanks.is_empty() {
                 // A second label was moved to a line of its own, so the column after it has no
                 // meaning.
                 line.push(blanks);
@@ -415,16 +364,16 @@ impl<'t, 'k> Converter<'t, 'k> {
                 let usual = self.style.operator.unwrap_or(0).min(own);
                 line.align(if blanks == b" " { usual } else { own }, blanks);
             }
-            line.push(written.operator.as_bytes());
+            line.push(written.as_bytes());
             end = statement.end.max(operator.end);
         }
-        if !written.operands.is_empty() {
+        if !operands.is_empty() {
             let blanks = self.blanks(operator.end);
             let start = operator.end + blanks.len();
             let own = (start < end).then(|| (blanks, self.column(statement, start)));
             let (model, target) = own.or(self.style.operands).unwrap_or((b" ", 0));
             line.gap(target, model);
-            line.push(&written.operands);
+            line.push(operands);
         }
         let blanks = self.blanks(end);
         let rest = &self.text[end + blanks.len()..statement.span.end];
@@ -434,5 +383,6 @@ impl<'t, 'k> Converter<'t, 'k> {
             line.gap(self.column(statement, end + blanks.len()), blanks);
         }
         line.push(rest);
+        self.output.text = out;
     }
 }

@@ -13,10 +13,11 @@ use tdlasm::source::{Loader, MemoryLoader, Origin, SourceMap, Span};
 use tdlasm::syntax::directive::{Directive, ObjectFormOption, OperandKind, Synonym};
 use tdlasm::syntax::{Cursor, lex};
 
-use super::mnemonics::{is_tdl_directive, tdl_forms};
 use super::options::Options;
-use super::source_scan::SourceScan;
 use super::target::Target;
+use crate::mnemonics::tdl_forms;
+use crate::source_scan::SourceScan;
+use crate::statement::Scanner;
 
 /// A source without macros and conditionals.
 #[derive(Debug, Default)]
@@ -137,17 +138,17 @@ struct Parts<'t> {
     plain: bool,
 }
 
-impl ExpansionWriter<'_> {
+impl<'a> ExpansionWriter<'a> {
     fn statement(&mut self, line: &ListingLine<'_>, next: Option<&ListingLine<'_>>) {
         let text = self.sources.slice(line.span);
         let place = self.line_in_file(line.span);
-        let parts = self.parts(text);
+        let parts = self.parts(line.span);
         let calls = next.is_some_and(|next| self.is_text_of(next.span, line.span));
         let meaning = self.scan.original_name(parts.operator);
         let directive = Directive::from_word(meaning);
         match directive.map_or(Treatment::Written, treatment) {
-            _ if calls => return self.labels(&parts, place),
-            Treatment::CarriedOut => return self.labels(&parts, place),
+            _ if calls => return self.line(&parts, b"", place),
+            Treatment::CarriedOut => return self.line(&parts, b"", place),
             Treatment::Written if !parts.operator.is_empty() => {}
             Treatment::Written | Treatment::Comment => {
                 if line.depth == 0 || !text.trim_ascii().is_empty() {
@@ -200,7 +201,7 @@ impl ExpansionWriter<'_> {
         let old = parts.operands[..comma].trim_ascii();
         let new = &parts.operands[comma + 1..];
         let meaning = self.scan.original_name(old);
-        let no_symbol = is_tdl_directive(meaning) || !tdl_forms(meaning).is_empty();
+        let no_symbol = Directive::from_word(meaning).is_some() || !tdl_forms(meaning).is_empty();
         match no_symbol || self.scan.is_redefined(old) {
             true => Some(Vec::new()),
             false => Some([new.trim_ascii(), b" = ", old].concat()),
@@ -227,40 +228,21 @@ impl ExpansionWriter<'_> {
         }
     }
 
-    fn parts<'t>(&self, text: &'t [u8]) -> Parts<'t> {
-        let mut cursor = Cursor::new(text, text.len() as u32);
-        let mut plain = true;
-        cursor.skip_blanks();
-        while matches!(cursor.peek(), Some(b'[' | b']')) {
-            plain = false;
-            cursor.advance(1);
-            cursor.skip_blanks();
-        }
-        let mut labels = Vec::new();
-        loop {
-            let before = cursor.clone();
-            let name = cursor.take(lex::symbol);
-            cursor.skip_blanks();
-            let Some(name) = name.filter(|_| cursor.eat(b':')) else {
-                cursor = before;
-                break;
-            };
-            labels.push((name, cursor.eat(b':')));
-            cursor.skip_blanks();
-        }
-        let operator = cursor.take(lex::symbol).unwrap_or_default();
-        let rest = cursor.rest();
+    fn parts(&self, span: Span) -> Parts<'a> {
+        let source = self.sources.source_at(span.start);
+        let range = (span.start - source.base) as usize..(span.end - source.base) as usize;
+        let mut scanner = Scanner::new(source, self.scan, range);
+        let mut plain = scanner.brackets().is_empty();
+        let (labels, assigned) = scanner.names();
+        let operator = if assigned.is_empty() { scanner.operator(false) } else { assigned };
+        let operator = &source.text[operator];
+        let rest = scanner.cursor.rest();
         let directive = Directive::from_word(self.scan.original_name(operator));
         let operands = &rest[..operands_end(rest, directive)];
         let behind = rest[operands.len()..].trim_ascii_start();
         plain &= matches!(behind.first(), None | Some(b';'));
-        Parts { labels, operator, rest, operands, plain }
-    }
-
-    fn labels(&mut self, parts: &Parts<'_>, place: u32) {
-        if !parts.labels.is_empty() {
-            self.line(parts, b"", place);
-        }
+        let labels = labels.into_iter().map(|(name, exported)| (&source.text[name], exported));
+        Parts { labels: labels.collect(), operator, rest, operands, plain }
     }
 
     /// A statement without effect, as a comment.
@@ -271,7 +253,7 @@ impl ExpansionWriter<'_> {
                 false => self.push(text, place),
             };
         }
-        self.labels(parts, place);
+        self.line(parts, b"", place);
         if !parts.operator.is_empty() {
             let text = [parts.operator, parts.operands].concat();
             for line in text.split(|byte| *byte == b'\n') {

@@ -51,14 +51,13 @@ impl<'t> Number<'t> {
 
     /// The number with the radix as a prefix.
     pub(super) fn prefixed(&self) -> String {
-        let digits = self.spelling();
         let prefix = match self.radix {
             16 => "0x",
             8 => "0o",
             2 => "0b",
             _ => "",
         };
-        format!("{prefix}{digits}")
+        format!("{prefix}{}", self.spelling())
     }
 
     /// The radix letter, in the case of the digits.

@@ -7,10 +7,6 @@ use tdlasm::syntax::Cursor;
 
 use super::expr::Node;
 
-/// The reason why some lists are copied unchanged.
-pub(super) const CURRENT_ADDRESS_IN_LIST: &str =
-    "after a comma, the current address has another value in some assemblers";
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unconverted {
     /// Offset in the text.
@@ -52,15 +48,19 @@ pub(super) enum Item<'t> {
     Value(Node<'t>),
 }
 
+impl Item<'_> {
+    pub(super) fn has_current_address(&self) -> bool {
+        matches!(self, Item::Value(node) if node.has_current_address())
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Body<'t> {
     Nothing,
     Instruction(&'static Form, Vec<Spaced<'t, Operand<'t>>>),
     /// The name's value, final or until the next assignment. The name and its colon end at `end`.
     Assign {
-        name: &'t [u8],
-        at: usize,
-        end: usize,
+        symbol: Label<'t>,
         fixed: bool,
         value: Node<'t>,
     },
@@ -77,7 +77,7 @@ pub(super) enum Body<'t> {
     CommentOut,
     /// Is copied unchanged.
     LeftAsIs(Unconverted),
-    /// Is in the target dialect already, marked by a period: see [`super::mnemonics::is_marked`].
+    /// Is in the target dialect already, marked by a period: see [`crate::mnemonics::is_marked`].
     AlreadyTarget,
 }
 
@@ -111,20 +111,6 @@ pub(super) struct Statement<'t> {
     pub(super) defines: Option<&'t [u8]>,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Program<'t> {
-    pub(super) statements: Vec<Statement<'t>>,
-}
-
-impl<'t> Program<'t> {
-    /// Adds a statement; returns `true` if more may follow it.
-    pub(super) fn add(&mut self, statement: Statement<'t>) -> bool {
-        let goes_on = !matches!(statement.body, Body::End(_));
-        self.statements.push(statement);
-        goes_on
-    }
-}
-
 impl<'t> Body<'t> {
     /// The effect of a statement that ends here; with more text on its line it is copied unchanged.
     pub(super) fn checked(read: ConvertResult<Self>, cursor: &Cursor<'_>) -> Self {
@@ -141,34 +127,20 @@ impl<'t> Body<'t> {
     /// Calls `visit` with every expression of the statement.
     pub(super) fn expressions(&self, mut visit: impl FnMut(&Node<'t>)) {
         match self {
-            Body::Instruction(_, operands) => {
-                for operand in operands {
-                    match &operand.item {
-                        Operand::Index(_, node) | Operand::Value(node) => visit(node),
-                        Operand::Register(_) => {}
-                    }
-                }
-            }
-            Body::Bytes(items) => {
-                for item in items {
-                    if let Item::Value(node) = &item.item {
-                        visit(node);
-                    }
-                }
-            }
+            Body::Instruction(_, operands) => operands.iter().for_each(|one| match &one.item {
+                Operand::Index(_, node) | Operand::Value(node) => visit(node),
+                Operand::Register(_) => {}
+            }),
+            Body::Bytes(items) => items.iter().for_each(|one| match &one.item {
+                Item::Value(node) => visit(node),
+                Item::Text(_) => {}
+            }),
             Body::Words(nodes) => nodes.iter().for_each(|node| visit(&node.item)),
             Body::Assign { value: node, .. } | Body::Reserve(_, node) | Body::Origin(node) => {
                 visit(node);
             }
             Body::End(Some(node)) => visit(node),
-            Body::Nothing
-            | Body::Insert(_)
-            | Body::External(_)
-            | Body::Global(_)
-            | Body::End(None)
-            | Body::AlreadyTarget
-            | Body::CommentOut
-            | Body::LeftAsIs(_) => {}
+            _ => {}
         }
     }
 }

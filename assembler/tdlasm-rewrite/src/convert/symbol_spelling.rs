@@ -11,13 +11,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::expr::ValueFacts;
 use super::options::Dialect;
-use super::program::{Body, Program, Unconverted};
-use super::source_scan::SourceScan;
+use super::program::{Body, Label, Statement, Unconverted};
+use crate::source_scan::SourceScan;
 
 pub(super) use scopes::{Scope, Scopes};
 
 use scopes::Role;
-use spelling::Visibility;
 
 /// The new spelling of a symbol, and its value.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +39,7 @@ pub(super) struct SpellingMap {
 impl SpellingMap {
     pub(super) fn new(
         from: Dialect,
-        program: &Program<'_>,
+        program: &[Statement<'_>],
         scopes: &Scopes,
         scan: &SourceScan,
         long_symbols: bool,
@@ -71,25 +70,24 @@ impl SpellingMap {
     /// For names that have several spellings: that of the definition, or the first.
     fn preferred_spellings(
         &self,
-        program: &Program<'_>,
+        program: &[Statement<'_>],
         scopes: &Scopes,
-    ) -> FxHashMap<Vec<u8>, (Vec<u8>, bool)> {
-        let mut spellings: FxHashMap<Vec<u8>, (Vec<u8>, bool)> = FxHashMap::default();
-        scopes::walk(program, scopes, |name, _, _, role| {
-            let defines = role != Role::Use;
-            let entry = spellings.entry(self.key(name));
-            let known = entry.or_insert_with(|| (name.to_vec(), defines));
-            if defines && !known.1 {
-                *known = (name.to_vec(), true);
-            }
-        });
+    ) -> FxHashMap<Vec<u8>, Vec<u8>> {
+        let mut spellings = FxHashMap::default();
+        for is_definition in [true, false] {
+            scopes::walk(program, scopes, |name, _, _, role| {
+                if (role != Role::Use) == is_definition {
+                    spellings.entry(self.key(name)).or_insert_with(|| name.to_vec());
+                }
+            });
+        }
         spellings
     }
 
     fn assign(
         &mut self,
         name: &[u8],
-        spellings: &FxHashMap<Vec<u8>, (Vec<u8>, bool)>,
+        spellings: &FxHashMap<Vec<u8>, Vec<u8>>,
         scopes: &Scopes,
         scope: Scope,
         at: usize,
@@ -98,11 +96,10 @@ impl SpellingMap {
         if self.targets.contains_key(&(key.clone(), scope)) {
             return;
         }
-        let preferred = spellings.get(&key).map_or(name, |(spelling, _)| spelling);
-        let local = scopes.local_part(&key, preferred, scope);
-        let mut wanted = match local {
-            Visibility::Global => spelling::global(self.from, preferred),
-            Visibility::Local(rest) => spelling::local(self.from, rest),
+        let preferred = spellings.get(&key).map_or(name, Vec::as_slice);
+        let mut wanted = match scopes.local_part(&key, preferred, scope) {
+            Some(rest) => spelling::local(self.from, rest),
+            None => spelling::global(self.from, preferred),
         };
         if self.from == Dialect::Tdl
             && let Some(outer) = scopes.global_of(scope)
@@ -152,16 +149,16 @@ impl SpellingMap {
     }
 
     /// Finds facts about the values of symbols: of labels, and of expressions of them.
-    fn find_value_facts(&mut self, program: &Program<'_>, scopes: &Scopes, scan: &SourceScan) {
+    fn find_value_facts(&mut self, program: &[Statement<'_>], scopes: &Scopes, scan: &SourceScan) {
         let label = ValueFacts { natural: true, value: None };
         scopes::walk(program, scopes, |name, _, scope, role| {
             if role == Role::Label {
                 self.set_value_facts(name, scopes.scope_of(&self.key(name), scope), label);
             }
         });
-        for (statement, scope) in program.statements.iter().zip(&scopes.bodies) {
+        for (statement, scope) in program.iter().zip(&scopes.bodies) {
             // A symbol with two definitions may have them in alternative conditionals.
-            if let Body::Assign { name, fixed: true, value, .. } = &statement.body
+            if let Body::Assign { symbol: Label { name, .. }, fixed: true, value } = &statement.body
                 && !scan.is_variable(name)
             {
                 let known = |name: &[u8]| self.value_facts(name, *scope);
@@ -204,7 +201,7 @@ fn key(dialect: Dialect, significant: usize, name: &[u8]) -> Vec<u8> {
     }
 }
 
-pub(super) fn scopes(from: Dialect, program: &Program<'_>, scan: &SourceScan) -> Scopes {
+pub(super) fn scopes(from: Dialect, program: &[Statement<'_>], scan: &SourceScan) -> Scopes {
     match from {
         Dialect::Tdl => Scopes::of_tdl(program, scan),
         Dialect::Zilog => Scopes::of_zilog(program),

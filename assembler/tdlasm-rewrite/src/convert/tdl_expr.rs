@@ -1,50 +1,22 @@
 //! Expressions in TDL's syntax.
 
 use tdlasm::syntax::expr::BinaryOp;
-use tdlasm::syntax::{Cursor, lex};
+use tdlasm::syntax::lex;
 
 use super::expr::{Node, Number, Unary};
+use super::expr_parser::{ExprParser, LOOSEST};
 use super::program::{ConvertResult, Unconverted};
-use super::statement_context::StatementContext;
-
-/// Expressions with more operators, parentheses and operands than this are kept.
-pub(super) const MAX_NODES: usize = 200;
+use super::write::StatementWriter;
 
 const DISAGREEMENT: &str = "assemblers disagree on the division or right shift of values that may \
     be negative; write (value&0FFFFH) for an unsigned number";
 
 /// The rank of the unary `#`.
 const NOT_RANK: u8 = 4;
-const LOOSEST: u8 = 7;
-
-/// Reads the longest expression at the cursor, blanks before it too; `None` if there is none.
-pub(super) fn read<'t>(
-    cursor: &mut Cursor<'t>,
-    radix: Option<u8>,
-) -> ConvertResult<Option<Node<'t>>> {
-    cursor.skip_blanks();
-    let begins = |byte: u8| lex::is_symbol(byte) || b"'\"-#+(^".contains(&byte);
-    if !cursor.peek().is_some_and(begins) {
-        return Ok(None);
-    }
-    ExprParser { cursor, radix, prefix: None, nodes: 0 }.level(LOOSEST).map(Some)
-}
-
-struct ExprParser<'c, 't> {
-    cursor: &'c mut Cursor<'t>,
-    radix: Option<u8>,
-    /// The radix of the next number or parenthesis.
-    prefix: Option<u8>,
-    nodes: usize,
-}
 
 impl<'t> ExprParser<'_, 't> {
-    fn here(&self) -> usize {
-        self.cursor.offset() as usize
-    }
-
     /// Reads operands and the operators between them that bind at least as tight as `loosest`.
-    fn level(&mut self, loosest: u8) -> ConvertResult<Node<'t>> {
+    pub(super) fn level(&mut self, loosest: u8) -> ConvertResult<Node<'t>> {
         let mut left = self.operand()?;
         loop {
             let before = self.cursor.clone();
@@ -61,72 +33,48 @@ impl<'t> ExprParser<'_, 't> {
         }
     }
 
-    fn operand(&mut self) -> ConvertResult<Node<'t>> {
-        self.nodes += 1;
-        if self.nodes > MAX_NODES {
-            return Unconverted::fail(self.here(), "the expression is too long to be converted");
-        }
-        self.cursor.skip_blanks();
+    pub(super) fn tdl_operand(&mut self) -> ConvertResult<Node<'t>> {
         match self.cursor.peek() {
-            Some(b'0'..=b'9') => self.number(),
+            Some(b'0'..=b'9') => self.tdl_number(),
             Some(byte) if lex::is_symbol(byte) => self.symbol(),
             Some(b'\'' | b'"') => self.quoted(),
-            Some(b'-') => {
+            Some(sign @ (b'+' | b'-')) => {
                 self.cursor.advance(1);
-                Ok(Node::Unary(Unary::Negate, Box::new(self.operand()?)))
+                let op = if sign == b'-' { Unary::Negate } else { Unary::Plus };
+                Ok(Node::Unary(op, Box::new(self.operand()?)))
             }
             Some(b'#') => {
                 self.cursor.advance(1);
                 Ok(Node::Unary(Unary::Not, Box::new(self.level(NOT_RANK - 1)?)))
             }
-            Some(b'+') => {
-                self.cursor.advance(1);
-                Ok(Node::Unary(Unary::Plus, Box::new(self.operand()?)))
-            }
-            Some(b'(') => self.group(),
             _ => match self.cursor.take(lex::radix_prefix) {
                 Some(radix) => {
                     self.prefix = Some(radix);
                     self.operand()
                 }
-                None => Unconverted::fail(self.here(), "a number or symbol is missing here"),
+                None => self.fail("a number or symbol is missing here"),
             },
         }
     }
 
-    fn group(&mut self) -> ConvertResult<Node<'t>> {
-        self.cursor.advance(1);
-        let outside = self.radix;
-        self.radix = self.prefix.take().or(outside);
-        let inner = self.level(LOOSEST)?;
-        self.radix = outside;
-        self.cursor.skip_blanks();
-        if !self.cursor.eat(b')') {
-            return Unconverted::fail(self.here(), "a parenthesis is not closed");
-        }
-        Ok(Node::Group(Box::new(inner)))
-    }
-
-    fn number(&mut self) -> ConvertResult<Node<'t>> {
+    fn tdl_number(&mut self) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let rest = self.cursor.rest();
         let known = self.prefix.take().or(self.radix);
         let radix = known.unwrap_or(10);
         let number = self.cursor.take(|input| lex::number(input, radix));
         let run = &rest[..rest.len() - self.cursor.rest().len()];
-        let Some(value) = number.filter(|number| number.fault.is_none()).map(|number| number.value)
-        else {
+        let Some(number) = number.filter(|number| number.fault.is_none()) else {
             return Unconverted::fail(at, "the number has digits that its radix lacks");
         };
-        let (digits, used) = split(run, radix);
-        let sure = known.is_some() || matches!(run, b"0" | b"1") || ends_alike(run);
-        if !sure {
-            return Unconverted::fail(
-                at,
-                "the radix is not known here; give the number a radix letter",
-            );
+        // A radix letter that is not a digit in any radix.
+        let is_sure = |last: &u8| matches!(last | 0x20, b'h' | b'o' | b'q' | b'.');
+        if known.is_none() && !matches!(run, b"0" | b"1") && !run.last().is_some_and(is_sure) {
+            let message = "the radix is not known here; give the number a radix letter";
+            return Unconverted::fail(at, message);
         }
-        Ok(Node::Number(Number::read(value, used, digits, run)))
+        let (digits, used) = split(run, radix);
+        Ok(Node::Number(Number::read(number.value, used, digits, run)))
     }
 
     fn symbol(&mut self) -> ConvertResult<Node<'t>> {
@@ -137,10 +85,8 @@ impl<'t> ExprParser<'_, 't> {
             return Ok(Node::Here);
         }
         if self.cursor.eat(b'#') {
-            return Unconverted::fail(
-                at,
-                "a symbol with # has no counterpart; declare it with .EXTERN",
-            );
+            let message = "a symbol with # has no counterpart; declare it with .EXTERN";
+            return Unconverted::fail(at, message);
         }
         Ok(Node::Name(name))
     }
@@ -182,81 +128,49 @@ fn split(run: &[u8], radix: u8) -> (&[u8], u8) {
     }
 }
 
-/// Returns `true` if a number ends in a radix letter that is not a digit in any radix.
-fn ends_alike(run: &[u8]) -> bool {
-    run.last().is_some_and(|last| matches!(last | 0x20, b'h' | b'o' | b'q' | b'.'))
-}
-
-pub(super) fn write(
-    node: &Node<'_>,
-    context: &StatementContext<'_>,
-    out: &mut Vec<u8>,
-) -> ConvertResult<()> {
-    write_within(node, LOOSEST, context, out)
-}
-
-/// Appends an expression, in parentheses if an operator of rank `loosest + 1` would split it.
-fn write_within(
-    node: &Node<'_>,
-    loosest: u8,
-    context: &StatementContext<'_>,
-    out: &mut Vec<u8>,
-) -> ConvertResult<()> {
-    let rank_of_all = match node {
-        Node::Unary(Unary::Plus | Unary::Negate, _) => 1,
-        Node::Unary(Unary::Not, _) => NOT_RANK,
-        Node::Binary(op, ..) => op.rank(),
-        _ => 0,
-    };
-    if rank_of_all > loosest {
-        return parenthesise(node, context, out);
+impl StatementWriter<'_> {
+    pub(super) fn tdl_expr(&mut self, node: &Node<'_>) -> ConvertResult<()> {
+        self.tdl_expr_within(node, LOOSEST)
     }
-    match node {
-        Node::Number(number) => out.extend_from_slice(&spell(*number, context.radix)),
-        Node::Char(b'\'') => out.extend_from_slice(b"\'\'\'\'"),
-        Node::Char(byte @ b' '..=b'~') => out.extend_from_slice(&[b'\'', *byte, b'\'']),
-        Node::Char(byte) => {
-            out.extend_from_slice(&spell(Number::new((*byte).into(), 16), context.radix));
-        }
-        Node::Here => out.push(b'.'),
-        Node::Name(name) => out.extend_from_slice(&context.name(name)?),
-        Node::Group(inner) => return parenthesise(inner, context, out),
-        Node::Unary(op, inner) => {
-            out.push(match op {
-                Unary::Plus => b'+',
-                Unary::Negate => b'-',
-                Unary::Not => b'#',
-            });
-            return write_within(inner, 1, context, out);
-        }
-        Node::Binary(op, sides, blanks) => {
-            context.check_right_side(*op, &sides[1])?;
-            for (at, side) in sides.iter().enumerate() {
-                if StatementContext::needs_portable_operand(*op, at) && !context.is_portable(side) {
-                    return context.unconverted(DISAGREEMENT);
-                }
+
+    /// Writes an expression, in parentheses if an operator of rank `loosest + 1` would split it.
+    fn tdl_expr_within(&mut self, node: &Node<'_>, loosest: u8) -> ConvertResult<()> {
+        let rank = match node {
+            Node::Unary(Unary::Plus | Unary::Negate, _) => 1,
+            Node::Unary(Unary::Not, _) => NOT_RANK,
+            Node::Binary(op, ..) => op.rank(),
+            _ => 0,
+        };
+        match node {
+            _ if rank > loosest => return self.in_parentheses(node),
+            Node::Number(number) => self.push(spell(*number, self.radix)),
+            Node::Char(b'\'') => self.push("''''"),
+            Node::Char(byte @ b' '..=b'~') => self.push([b'\'', *byte, b'\'']),
+            Node::Char(byte) => self.push(spell(Number::new((*byte).into(), 16), self.radix)),
+            Node::Here => self.push("."),
+            Node::Name(name) => self.symbol(name)?,
+            Node::Group(inner) => return self.in_parentheses(inner),
+            Node::Unary(op, inner) => {
+                self.unary_sign(*op);
+                return self.tdl_expr_within(inner, 1);
             }
-            write_within(&sides[0], op.rank(), context, out)?;
-            out.extend_from_slice(blanks[0]);
-            out.extend(
-                BinaryOp::SIGNS.iter().find(|(_, known)| known == op).map(|(sign, _)| *sign),
-            );
-            out.extend_from_slice(blanks[1]);
-            return write_within(&sides[1], op.rank() - 1, context, out);
+            Node::Binary(op, sides, blanks) => {
+                self.check_right_side(*op, &sides[1])?;
+                for (at, side) in sides.iter().enumerate() {
+                    if Self::needs_portable_operand(*op, at) && !self.is_portable(side) {
+                        return self.unconverted(DISAGREEMENT);
+                    }
+                }
+                self.tdl_expr_within(&sides[0], op.rank())?;
+                self.push(blanks[0]);
+                let sign = BinaryOp::SIGNS.iter().find(|(_, known)| known == op);
+                self.out.extend(sign.map(|(sign, _)| *sign));
+                self.push(blanks[1]);
+                return self.tdl_expr_within(&sides[1], op.rank() - 1);
+            }
         }
+        Ok(())
     }
-    Ok(())
-}
-
-fn parenthesise(
-    node: &Node<'_>,
-    context: &StatementContext<'_>,
-    out: &mut Vec<u8>,
-) -> ConvertResult<()> {
-    out.push(b'(');
-    write(node, context, out)?;
-    out.push(b')');
-    Ok(())
 }
 
 /// Spells a number so that it is read the same in every radix, unless the radix is known to be 10.

@@ -1,14 +1,18 @@
 //! Expressions in Zilog's syntax, as far as pasmo, z80asm and GNU as agree.
 
 use tdlasm::syntax::expr::BinaryOp;
-use tdlasm::syntax::{Cursor, lex};
+use tdlasm::syntax::lex;
 
 use super::expr::{Blanks, Node, Number, Unary};
-use super::mnemonics::{is_zilog_operand, is_zilog_symbol};
+use super::expr_parser::ExprParser;
 use super::program::{ConvertResult, Unconverted};
-use super::statement_context::StatementContext;
 use super::target::Target;
-use super::tdl_expr::MAX_NODES;
+use super::write::StatementWriter;
+use crate::mnemonics::{is_plain, is_zilog_operand, is_zilog_symbol};
+
+/// Why signs in front of operators are copied unchanged.
+pub(super) const SIGN_DISAGREEMENT: &str =
+    "assemblers disagree how far the sign reaches; use parentheses";
 
 /// The operators, in the spelling that is written.
 const OPERATORS: [(&str, BinaryOp); 10] = [
@@ -40,28 +44,9 @@ pub(super) fn symbol(text: &[u8]) -> &[u8] {
     if text.first().is_some_and(u8::is_ascii_digit) { b"" } else { &text[..length] }
 }
 
-/// Reads the longest expression at the cursor, blanks before it too; `None` if there is none.
-pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> ConvertResult<Option<Node<'t>>> {
-    cursor.skip_blanks();
-    let begins = |byte: u8| is_zilog_symbol(byte) || b"'\"-~+($%".contains(&byte);
-    if !cursor.peek().is_some_and(begins) {
-        return Ok(None);
-    }
-    ExprParser { cursor, nodes: 0 }.list().map(Some)
-}
-
-struct ExprParser<'c, 't> {
-    cursor: &'c mut Cursor<'t>,
-    nodes: usize,
-}
-
 impl<'t> ExprParser<'_, 't> {
-    fn here(&self) -> usize {
-        self.cursor.offset() as usize
-    }
-
     /// Reads operands and all operators between them; the order of evaluation is found afterwards.
-    fn list(&mut self) -> ConvertResult<Node<'t>> {
+    pub(super) fn zilog_expression(&mut self) -> ConvertResult<Node<'t>> {
         let start = self.here();
         let mut operands = vec![self.operand()?];
         let mut operators = Vec::new();
@@ -70,7 +55,7 @@ impl<'t> ExprParser<'_, 't> {
             let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
             let Some(op) = self.operator()? else {
                 *self.cursor = before;
-                return build(operands, &operators, start);
+                return build(operands, operators, start);
             };
             let behind = self.cursor.take(lex::blanks).unwrap_or_default();
             operators.push((op, [blanks, behind]));
@@ -90,20 +75,12 @@ impl<'t> ExprParser<'_, 't> {
         };
         self.cursor.advance(spelling.len());
         if *spelling == "%" && matches!(self.cursor.peek(), Some(b'0' | b'1')) {
-            return Unconverted::fail(
-                self.here(),
-                "without a blank behind % this may be a binary number",
-            );
+            return self.fail("without a blank behind % this may be a binary number");
         }
         Ok(Some(*op))
     }
 
-    fn operand(&mut self) -> ConvertResult<Node<'t>> {
-        self.nodes += 1;
-        if self.nodes > MAX_NODES {
-            return Unconverted::fail(self.here(), "the expression is too long to be converted");
-        }
-        self.cursor.skip_blanks();
+    pub(super) fn zilog_operand(&mut self) -> ConvertResult<Node<'t>> {
         let word = symbol(self.cursor.rest());
         let unary = match self.cursor.peek() {
             Some(b'+') => Some(Unary::Plus),
@@ -116,38 +93,20 @@ impl<'t> ExprParser<'_, 't> {
             self.cursor.advance(word.len().max(1));
             let inner = self.operand()?;
             if matches!(inner, Node::Unary(..)) {
-                return Unconverted::fail(
-                    self.here(),
-                    "assemblers disagree on signs without parentheses",
-                );
+                return self.fail("assemblers disagree on signs without parentheses");
             }
             return Ok(Node::Unary(op, Box::new(inner)));
         }
         match self.cursor.peek() {
-            Some(b'(') => self.group(),
             Some(b'\'' | b'"') => self.character(),
-            Some(b'0'..=b'9' | b'$' | b'%') => self.number(),
-            _ if !word.is_empty() => self.name(word),
-            _ => Unconverted::fail(self.here(), "a number or symbol is missing here"),
+            Some(b'0'..=b'9' | b'$' | b'%') => self.zilog_number(),
+            _ if is_zilog_operand(word) => self.fail("a register or condition has no value"),
+            _ if !word.is_empty() => {
+                self.cursor.advance(word.len());
+                Ok(Node::Name(word))
+            }
+            _ => self.fail("a number or symbol is missing here"),
         }
-    }
-
-    fn group(&mut self) -> ConvertResult<Node<'t>> {
-        self.cursor.advance(1);
-        let inner = self.list()?;
-        self.cursor.skip_blanks();
-        if !self.cursor.eat(b')') {
-            return Unconverted::fail(self.here(), "a parenthesis is not closed");
-        }
-        Ok(Node::Group(Box::new(inner)))
-    }
-
-    fn name(&mut self, word: &'t [u8]) -> ConvertResult<Node<'t>> {
-        if is_zilog_operand(word) {
-            return Unconverted::fail(self.here(), "a register or condition has no value");
-        }
-        self.cursor.advance(word.len());
-        Ok(Node::Name(word))
     }
 
     /// A single character; on escapes and several characters, assemblers disagree. GNU as reads
@@ -166,7 +125,7 @@ impl<'t> ExprParser<'_, 't> {
         }
     }
 
-    fn number(&mut self) -> ConvertResult<Node<'t>> {
+    fn zilog_number(&mut self) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let rest = self.cursor.rest();
         let (skipped, radix) = match rest {
@@ -200,11 +159,6 @@ impl<'t> ExprParser<'_, 't> {
     }
 }
 
-/// Whether a byte stands for itself in a quoted text of every assembler.
-pub(super) fn is_plain(byte: u8) -> bool {
-    byte != b'\\' && (byte >= 0x80 || matches!(byte, b' '..=b'~'))
-}
-
 /// Splits a number into digits and radix, by its last letter.
 fn split(run: &[u8]) -> (&[u8], u8) {
     match run.split_last() {
@@ -218,17 +172,12 @@ fn split(run: &[u8]) -> (&[u8], u8) {
 /// Puts a list of operands together, if all assemblers agree on the order.
 fn build<'t>(
     operands: Vec<Node<'t>>,
-    operators: &[(BinaryOp, Blanks<'t>)],
+    operators: Vec<(BinaryOp, Blanks<'t>)>,
     at: usize,
 ) -> ConvertResult<Node<'t>> {
-    let Some((first, _)) = operators.first() else {
-        return Ok(operands.into_iter().next().unwrap_or(Node::Here));
-    };
+    let Some((first, _)) = operators.first() else { return Ok(tree(operands, operators)) };
     if matches!(operands[0], Node::Unary(Unary::Negate | Unary::Not, _)) {
-        return Unconverted::fail(
-            at,
-            "assemblers disagree how far the sign reaches; use parentheses",
-        );
+        return Unconverted::fail(at, SIGN_DISAGREEMENT);
     }
     let alike = operators.iter().all(|(op, _)| op == first);
     let orderless = matches!(first, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
@@ -236,26 +185,18 @@ fn build<'t>(
     if !(arithmetic || operators.len() == 1 || alike && orderless) {
         return Unconverted::fail(at, "assemblers disagree on the order of these; use parentheses");
     }
-    let mut operands = operands.into_iter();
-    // The sum so far with its pending sign, and the current product.
-    let mut sum: Option<(Node<'t>, BinaryOp, Blanks<'t>)> = None;
-    let mut product = operands.next().unwrap_or(Node::Here);
-    for ((op, blanks), operand) in operators.iter().zip(operands) {
-        if is_sum(*op) {
-            product = join(sum.take(), product);
-            sum = Some((std::mem::replace(&mut product, operand), *op, *blanks));
-        } else {
-            product = Node::Binary(*op, Box::new([product, operand]), *blanks);
-        }
-    }
-    Ok(join(sum, product))
+    Ok(tree(operands, operators))
 }
 
-fn join<'t>(sum: Option<(Node<'t>, BinaryOp, Blanks<'t>)>, right: Node<'t>) -> Node<'t> {
-    match sum {
-        Some((left, op, blanks)) => Node::Binary(op, Box::new([left, right]), blanks),
-        None => right,
-    }
+/// Divides a list at the operator that is applied last: the last of the sums, else the last.
+fn tree<'t>(mut operands: Vec<Node<'t>>, mut operators: Vec<(BinaryOp, Blanks<'t>)>) -> Node<'t> {
+    let last_sum = operators.iter().rposition(|(op, _)| is_sum(*op));
+    let Some(at) = last_sum.or(operators.len().checked_sub(1)) else {
+        return operands.pop().unwrap_or(Node::Here);
+    };
+    let right = tree(operands.split_off(at + 1), operators.split_off(at + 1));
+    let (op, blanks) = operators.remove(at);
+    Node::Binary(op, Box::new([tree(operands, operators), right]), blanks)
 }
 
 fn is_product(op: BinaryOp) -> bool {
@@ -266,123 +207,160 @@ fn is_sum(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::Add | BinaryOp::Subtract)
 }
 
-pub(super) fn write(
-    node: &Node<'_>,
-    context: &StatementContext<'_>,
-    out: &mut Vec<u8>,
-) -> ConvertResult<()> {
-    match node {
-        Node::Number(number) => out.extend_from_slice(context.number(number).as_bytes()),
-        Node::Char(byte) if is_plain(*byte) && *byte != b'\'' => {
-            out.extend_from_slice(&[b'\'', *byte, b'\'']);
+impl StatementWriter<'_> {
+    pub(super) fn zilog_expr(&mut self, node: &Node<'_>) -> ConvertResult<()> {
+        match node {
+            Node::Number(number) => self.zilog_number(number),
+            Node::Char(byte) if is_plain(*byte) && *byte != b'\'' => {
+                self.push([b'\'', *byte, b'\'']);
+            }
+            Node::Char(byte) => self.zilog_number(&Number::new((*byte).into(), 16)),
+            Node::Here => self.push(if self.is_asxxxx() { "." } else { "$" }),
+            Node::Name(name) => self.symbol(name)?,
+            Node::Group(inner) => self.in_parentheses(inner)?,
+            Node::Unary(op, inner) => {
+                self.unary_sign(*op);
+                self.zilog_factor(inner)?;
+            }
+            Node::Binary(op, sides, blanks) => self.zilog_binary(*op, sides, *blanks)?,
         }
-        Node::Char(byte) => write(&Node::Number(Number::new((*byte).into(), 16)), context, out)?,
-        Node::Here => out.push(if context.is_asxxxx() { b'.' } else { b'$' }),
-        Node::Name(name) => out.extend_from_slice(&context.name(name)?),
-        Node::Group(inner) => parenthesise(inner, context, out)?,
-        Node::Unary(op, inner) => {
-            out.push(match op {
-                Unary::Plus => b'+',
-                Unary::Negate => b'-',
-                Unary::Not => b'~',
-            });
-            write_apart(inner, context, out)?;
+        Ok(())
+    }
+
+    /// Writes an expression as a single operand, in parentheses if necessary.
+    fn zilog_factor(&mut self, node: &Node<'_>) -> ConvertResult<()> {
+        match node.is_atom() || matches!(node, Node::Group(_)) {
+            true => self.zilog_expr(node),
+            false => self.in_parentheses(node),
         }
-        Node::Binary(op, sides, blanks) => write_binary(*op, sides, *blanks, context, out)?,
     }
-    Ok(())
-}
 
-fn parenthesise(
-    node: &Node<'_>,
-    context: &StatementContext<'_>,
-    out: &mut Vec<u8>,
-) -> ConvertResult<()> {
-    out.push(b'(');
-    write(node, context, out)?;
-    out.push(b')');
-    Ok(())
-}
-
-/// Appends an expression as a single operand, in parentheses if necessary.
-fn write_apart(
-    node: &Node<'_>,
-    context: &StatementContext<'_>,
-    out: &mut Vec<u8>,
-) -> ConvertResult<()> {
-    if node.is_atom() || matches!(node, Node::Group(_)) {
-        write(node, context, out)
-    } else {
-        parenthesise(node, context, out)
-    }
-}
-
-fn write_binary(
-    op: BinaryOp,
-    sides: &[Node<'_>; 2],
-    blanks: Blanks<'_>,
-    context: &StatementContext<'_>,
-    out: &mut Vec<u8>,
-) -> ConvertResult<()> {
-    context.check_right_side(op, &sides[1])?;
-    if op == BinaryOp::Remainder && !context.target.is_none_or(Target::has_remainder) {
-        return write_remainder(sides, context, out);
-    }
-    write_side(op, sides, 0, context, out)?;
-    // Next to a digit % would begin a binary number.
-    let blanks = if op == BinaryOp::Remainder { [&b" "[..]; 2] } else { blanks };
-    let sign = sign_of(op, context);
-    // The blanks around a word belong to it.
-    let blanks = if sign.starts_with(' ') { [&b""[..]; 2] } else { blanks };
-    out.extend_from_slice(blanks[0]);
-    out.extend_from_slice(sign.as_bytes());
-    out.extend_from_slice(blanks[1]);
-    write_side(op, sides, 1, context, out)
-}
-
-/// The sign of an operator, as the target spells it.
-fn sign_of(op: BinaryOp, context: &StatementContext<'_>) -> &'static str {
-    let usual = || OPERATORS.iter().find(|(_, known)| *known == op).map_or("", |(sign, _)| sign);
-    context.target.and_then(|target| target.sign(op)).unwrap_or_else(usual)
-}
-
-/// Appends a remainder as `a - a / b * b`, for targets without an operator for it.
-fn write_remainder(
-    sides: &[Node<'_>; 2],
-    context: &StatementContext<'_>,
-    out: &mut Vec<u8>,
-) -> ConvertResult<()> {
-    let [left, right] = sides.clone();
-    let whole = Node::binary(BinaryOp::Divide, left.clone(), right.clone());
-    let multiple = Node::binary(BinaryOp::Multiply, whole, right);
-    parenthesise(&Node::binary(BinaryOp::Subtract, left, multiple), context, out)
-}
-
-/// Appends one side of an operation, in parentheses unless all assemblers agree without.
-fn write_side(
-    op: BinaryOp,
-    sides: &[Node<'_>; 2],
-    at: usize,
-    context: &StatementContext<'_>,
-    out: &mut Vec<u8>,
-) -> ConvertResult<()> {
-    let node = &sides[at];
-    if StatementContext::needs_portable_operand(op, at) && !context.is_portable(node) {
-        out.push(b'(');
-        write_apart(node, context, out)?;
-        out.extend_from_slice(sign_of(BinaryOp::And, context).as_bytes());
-        out.extend_from_slice(context.number(&Number::new(0xFFFF, 16)).as_bytes());
-        out.push(b')');
-        return Ok(());
-    }
-    match node {
-        Node::Unary(Unary::Plus, inner) => write_apart(inner, context, out),
-        Node::Unary(Unary::Negate, inner) if at == 0 && is_sum(op) => {
-            out.extend_from_slice(b"0-");
-            write_apart(inner, context, out)
+    fn zilog_binary(
+        &mut self,
+        op: BinaryOp,
+        sides: &[Node<'_>; 2],
+        blanks: Blanks<'_>,
+    ) -> ConvertResult<()> {
+        self.check_right_side(op, &sides[1])?;
+        if op == BinaryOp::Remainder && !self.target.is_none_or(Target::has_remainder) {
+            return self.remainder(sides);
         }
-        Node::Binary(inner, ..) if stays_together(op, *inner, at) => write(node, context, out),
-        _ => write_apart(node, context, out),
+        let sign = self.sign_of(op);
+        let [before, behind] = match op {
+            // The blanks around a word belong to it.
+            _ if sign.starts_with(' ') => [&b""[..]; 2],
+            // Next to a digit % would begin a binary number.
+            BinaryOp::Remainder => [&b" "[..]; 2],
+            _ => blanks,
+        };
+        self.zilog_side(op, sides, 0)?;
+        self.push([before, sign.as_bytes(), behind].concat());
+        self.zilog_side(op, sides, 1)
+    }
+
+    /// The sign of an operator, as the target spells it.
+    fn sign_of(&self, op: BinaryOp) -> &'static str {
+        let usual = OPERATORS.iter().find(|(_, known)| *known == op).map_or("", |(sign, _)| sign);
+        self.target.and_then(|target| target.sign(op)).unwrap_or(usual)
+    }
+
+    /// Writes a remainder as `a - a / b * b`, for targets without an operator for it.
+    fn remainder(&mut self, sides: &[Node<'_>; 2]) -> ConvertResult<()> {
+        let [left, right] = sides.clone();
+        let whole = Node::binary(BinaryOp::Divide, left.clone(), right.clone());
+        let multiple = Node::binary(BinaryOp::Multiply, whole, right);
+        self.in_parentheses(&Node::binary(BinaryOp::Subtract, left, multiple))
+    }
+
+    /// Writes one side of an operation, in parentheses unless all assemblers agree without.
+    fn zilog_side(&mut self, op: BinaryOp, sides: &[Node<'_>; 2], at: usize) -> ConvertResult<()> {
+        let node = &sides[at];
+        if Self::needs_portable_operand(op, at) && !self.is_portable(node) {
+            self.push("(");
+            self.zilog_factor(node)?;
+            self.push(self.sign_of(BinaryOp::And));
+            self.zilog_number(&Number::new(0xFFFF, 16));
+            self.push(")");
+            return Ok(());
+        }
+        match node {
+            Node::Unary(Unary::Plus, inner) => self.zilog_factor(inner),
+            Node::Unary(Unary::Negate, inner) if at == 0 && is_sum(op) => {
+                self.push("0-");
+                self.zilog_factor(inner)
+            }
+            Node::Binary(inner, ..) if stays_together(op, *inner, at) => self.zilog_expr(node),
+            _ => self.zilog_factor(node),
+        }
+    }
+
+    /// Writes an immediate operand so that it does not begin with a parenthesis, as addresses do.
+    pub(super) fn zilog_immediate(&mut self, node: &Node<'_>) -> ConvertResult<()> {
+        let node = if let Node::Group(_) = node { node.without_parentheses() } else { node };
+        let start = self.out.len();
+        self.zilog_expr(node)?;
+        if self.out[start..].starts_with(b"(") {
+            let text = self.out.split_off(start);
+            let is_weak = matches!(node, Node::Binary(op, ..) if !is_product(*op) && !is_sum(*op));
+            let (open, close) = if is_weak { ("0+(", ")") } else { ("0+", "") };
+            self.push([open.as_bytes(), &text, close.as_bytes()].concat());
+        }
+        Ok(())
+    }
+
+    /// Writes the displacement of an index register, with its sign.
+    pub(super) fn displacement(&mut self, node: &Node<'_>) -> ConvertResult<()> {
+        let node = node.without_parentheses();
+        if let Some(value) = node.constant() {
+            return self.constant_displacement(node, value);
+        }
+        // If it contains a forward reference, pasmo evaluates a negative displacement with 16 bits,
+        // and pasmo and GNU as take -128..127 only.
+        if let Some(value) = self.exact_value(node)
+            && self.target.is_some()
+            && !(0..128).contains(&value)
+        {
+            self.push(format!("{:+}", value as i8));
+            return Ok(());
+        }
+        let (sign, node) = match node {
+            Node::Unary(Unary::Negate, inner) => ("-", &**inner),
+            // In 16 bits this would be a large positive number, which pasmo rejects as out of
+            // range.
+            Node::Binary(BinaryOp::Subtract, sides, _) if sides[0].constant() == Some(0) => {
+                ("-", &sides[1])
+            }
+            _ => ("+", node),
+        };
+        self.push(sign);
+        match node {
+            Node::Binary(op, ..) if sign == "+" && (is_sum(*op) || is_product(*op)) => {
+                self.zilog_expr(node)
+            }
+            _ => self.zilog_factor(node),
+        }
+    }
+
+    fn constant_displacement(&mut self, node: &Node<'_>, value: i64) -> ConvertResult<()> {
+        let byte = match value {
+            -256..=255 | 0xFF00..=0xFFFF => value as i8,
+            _ => return self.unconverted("the displacement does not fit in a byte"),
+        };
+        let (sign, number) = match node {
+            Node::Unary(Unary::Negate, inner) if byte < 0 => ("-", &**inner),
+            node => ("+", node),
+        };
+        match number {
+            Node::Number(number)
+                if i32::from(number.value) == i32::from(byte.unsigned_abs())
+                    && (sign == "-") == (byte < 0) =>
+            {
+                self.push(sign);
+                self.zilog_number(number);
+            }
+            _ => self.push(format!("{byte:+}")),
+        }
+        Ok(())
     }
 }
 
@@ -393,84 +371,5 @@ fn stays_together(outer: BinaryOp, inner: BinaryOp, side: usize) -> bool {
         BinaryOp::Multiply | BinaryOp::Divide => side == 0 && is_product(inner),
         BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => side == 0 && inner == outer,
         _ => false,
-    }
-}
-
-/// Appends an immediate operand so that it does not begin with a parenthesis, as addresses do.
-pub(super) fn write_operand(
-    node: &Node<'_>,
-    context: &StatementContext<'_>,
-    out: &mut Vec<u8>,
-) -> ConvertResult<()> {
-    let node = if let Node::Group(_) = node { node.without_parentheses() } else { node };
-    let mut text = Vec::new();
-    write(node, context, &mut text)?;
-    let weak = matches!(node, Node::Binary(op, ..) if !is_product(*op) && !is_sum(*op));
-    let (open, close): (&[u8], &[u8]) = match (text.first(), weak) {
-        (Some(b'('), true) => (b"0+(", b")"),
-        (Some(b'('), false) => (b"0+", b""),
-        _ => (b"", b""),
-    };
-    for part in [open, &text, close] {
-        out.extend_from_slice(part);
-    }
-    Ok(())
-}
-
-/// Appends the displacement of an index register, with its sign.
-pub(super) fn write_displacement(
-    node: &Node<'_>,
-    context: &StatementContext<'_>,
-    out: &mut Vec<u8>,
-) -> ConvertResult<()> {
-    let node = node.without_parentheses();
-    let exact =
-        || node.exact_value(&mut |name| context.names.value_facts(name, context.scope).value);
-    // If it contains a forward reference, pasmo evaluates a negative displacement with 16 bits, and
-    // pasmo and GNU as take -128..127 only.
-    if let Some(value) = context.target.and_then(|_| exact())
-        && node.constant().is_none()
-        && !(0..128).contains(&value)
-    {
-        out.extend_from_slice(format!("{:+}", value as i8).as_bytes());
-        return Ok(());
-    }
-    if let Some(value) = node.constant() {
-        let byte = match value {
-            -256..=255 | 0xFF00..=0xFFFF => value as i8,
-            _ => return context.unconverted("the displacement does not fit in a byte"),
-        };
-        let written = match node {
-            Node::Unary(Unary::Negate, inner) if byte < 0 => Some((b'-', &**inner)),
-            _ if byte >= 0 => Some((b'+', node)),
-            _ => None,
-        };
-        if let Some((sign, Node::Number(number))) = written
-            && u32::from(number.value) == i32::from(byte).unsigned_abs()
-        {
-            out.push(sign);
-            return write(&Node::Number(*number), context, out);
-        }
-        out.extend_from_slice(format!("{byte:+}").as_bytes());
-        return Ok(());
-    }
-    match node {
-        Node::Unary(Unary::Negate, inner) => {
-            out.push(b'-');
-            write_apart(inner, context, out)
-        }
-        // In 16 bits this would be a large positive number, which pasmo rejects as out of range.
-        Node::Binary(BinaryOp::Subtract, sides, _) if sides[0].constant() == Some(0) => {
-            out.push(b'-');
-            write_apart(&sides[1], context, out)
-        }
-        Node::Binary(op, ..) if is_sum(*op) || is_product(*op) => {
-            out.push(b'+');
-            write(node, context, out)
-        }
-        _ => {
-            out.push(b'+');
-            write_apart(node, context, out)
-        }
     }
 }

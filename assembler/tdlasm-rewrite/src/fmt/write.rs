@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use super::Statements;
-use super::scan::{StatementParts, next_line};
 use crate::convert::columns::{TAB_WIDTH, column};
-use crate::convert::statement_end::line_end;
+use crate::statement::{StatementParts, line_end, next_line};
 
 /// The column of operators, from 0.
 const OPERATOR: usize = 8;

@@ -1,27 +1,40 @@
-//! `sargon exhaust`.
+//! `sargon exhaust`: board and reference on every well-formed attackers array of a space.
+//!
+//! The board enumerates the arrays itself, and replies with the CRC-32 and the histogram of the
+//! residues of a chunk of arrays; the reference computes the same. If the two differ, bisection of
+//! the chunk finds the first array with a different residue.
+
+mod check;
+mod expect;
+mod report;
+mod space;
+#[cfg(test)]
+mod tests;
 
 use std::num::NonZero;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use board_simulator::Pace;
 use clap::{Args, ValueEnum};
 use cli_support::exit::{
     CommandError, CommandResult, ENVIRONMENT, FAILED, INTERRUPTED, NOTHING_SELECTED, USAGE,
 };
 use firmware_wire::capability;
+use hil_harness::board::BoardKind;
 use hil_harness::campaign::Executor;
+use hil_harness::live::SetupError;
 use hil_harness::report::line_statistics_text;
 use indicatif::{ProgressBar, ProgressStyle};
 use sargon_reference::Colour;
-use sargon_suite::SargonBoard;
-use sargon_suite::exhaust::{
-    ArraySpace, CHUNK_ARRAYS, ExhaustEnd, ExhaustPlan, ExhaustTotals, Space, check_arrays,
-    mismatch_text, summary_text,
-};
+use sargon_suite::args::SargonBoardArgs;
+use sargon_suite::{SargonBoard, SargonConfig};
 
+use check::{CHUNK_ARRAYS, ExhaustEnd, ExhaustPlan, ExhaustTotals, check_arrays};
 use cli_support::interrupt::install_handler;
 use cli_support::output::print;
-use sargon_suite::args::SargonBoardArgs;
+use report::{mismatch_text, summary_text};
+use space::{ArraySpace, Space};
 
 #[derive(Args)]
 pub(super) struct ExhaustArgs {
@@ -29,7 +42,7 @@ pub(super) struct ExhaustArgs {
     board: SargonBoardArgs,
     /// Space of attackers arrays
     #[arg(long, value_enum, default_value = "core")]
-    space: SpaceName,
+    space: Space,
     /// Only the arrays numbered A to B, B excluded, counted from 0
     #[arg(long, value_name = "A..B", value_parser = parse_range)]
     range: Option<Range<u32>>,
@@ -39,16 +52,6 @@ pub(super) struct ExhaustArgs {
     /// Side whose pieces are attacked
     #[arg(long, value_enum, default_value = "black")]
     owner: Owner,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum SpaceName {
-    /// Up to one bishop and one queen per side: 857,304 arrays
-    Core,
-    /// Up to two bishops and one queen per side: 2,117,016 arrays
-    TwoBishops,
-    /// Up to two bishops and two queens per side: 3,429,216 arrays
-    TwoQueens,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -78,7 +81,7 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
 fn prepare(args: &ExhaustArgs, goal: &ExhaustPlan) -> Result<Vec<SargonBoard>, CommandError> {
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let stretches = goal.range.len().div_ceil(CHUNK_ARRAYS.into());
-    let boards = SargonBoard::prepare_pool(&args.board.plan()?, processors.min(stretches))?;
+    let boards = prepare_pool(&args.board.plan()?, processors.min(stretches))?;
     if let Some(rig) = boards.first() {
         if !rig.live.has_capability(capability::EXHAUST) {
             let message = format!("{} does not support EXHAUST", rig.live.identity());
@@ -89,6 +92,19 @@ fn prepare(args: &ExhaustArgs, goal: &ExhaustPlan) -> Result<Vec<SargonBoard>, C
         cli_support::eprint_message!("{} on {}{times}", rig.live.identity(), rig.live.name());
     }
     Ok(boards)
+}
+
+/// Prepares `max` equal boards, or one unless several can run at once: simulated at full speed,
+/// without transcript or faults.
+fn prepare_pool(config: &SargonConfig, max: usize) -> Result<Vec<SargonBoard>, SetupError> {
+    let board = &config.board;
+    let is_free = matches!(
+        board.board,
+        BoardKind::InProcess { .. } | BoardKind::Simulated { pace: Pace::Free, .. }
+    );
+    let may_run_several = is_free && board.recording.is_none() && board.fault_seed.is_none();
+    let count = if may_run_several { max.max(1) } else { 1 };
+    (0..count).map(|_| SargonBoard::prepare(config)).collect()
 }
 
 fn board_time(boards: &[SargonBoard]) -> Option<Duration> {
@@ -126,22 +142,17 @@ fn conclude(
 }
 
 fn goal(args: &ExhaustArgs) -> Result<ExhaustPlan, CommandError> {
-    let space = match args.space {
-        SpaceName::Core => Space::Core,
-        SpaceName::TwoBishops => Space::TwoBishops,
-        SpaceName::TwoQueens => Space::TwoQueens,
-    };
     let owner = match args.owner {
         Owner::White => Colour::White,
         Owner::Black => Colour::Black,
     };
-    let arrays = ArraySpace::new(space, owner);
+    let arrays = ArraySpace::new(args.space, owner);
     let count = arrays.count();
     let range = args.range.clone().unwrap_or(0..count);
     if range.end > count {
         return Err(CommandError::new(
             USAGE,
-            format!("invalid range: the space {space} ends at {count}"),
+            format!("invalid range: the space {} ends at {count}", args.space),
         ));
     }
     if range.is_empty() {

@@ -4,9 +4,12 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED};
 use cli_support::text;
 use sargon_corpus::documented_residues;
+use sargon_reference::{Behaviour, Position, evaluate_as};
 use sargon_suite::SargonBoard;
 use sargon_suite::compare::compare_position;
-use sargon_suite::residues::position_entry;
+use sargon_suite::residues::{SquareEntry, square_entries, square_name};
+use sargon_suite::responses::PositionResponse;
+use serde::Serialize;
 
 use cli_support::output::{pluralize, print};
 use sargon_corpus::args::PositionArgs;
@@ -25,6 +28,36 @@ pub(super) struct ResiduesArgs {
     /// Stop at the first line that cannot be parsed
     #[arg(long)]
     strict: bool,
+}
+
+/// The results of board and reference for a position.
+#[derive(Serialize)]
+struct PositionEntry {
+    /// The pinned pieces that the board found.
+    pins: Vec<PinEntry>,
+    /// The occupied squares, from a1 to h1, then the next rank.
+    squares: Vec<SquareEntry>,
+}
+
+/// A pinned piece.
+#[derive(Serialize)]
+struct PinEntry {
+    /// Name of its square.
+    square: String,
+    /// The step of the pin on a board with rows of ten squares, outwards from the royal piece.
+    step: i8,
+}
+
+/// Returns the results of board and reference for a position.
+fn position_entry(
+    position: &Position,
+    behaviour: Behaviour,
+    seen: &PositionResponse,
+) -> PositionEntry {
+    let pins = seen.end.pins.iter();
+    let pins = pins.map(|pin| PinEntry { square: square_name(pin.square), step: pin.step });
+    let squares = square_entries(&evaluate_as(position, behaviour).squares, seen);
+    PositionEntry { pins: pins.collect(), squares }
 }
 
 pub(super) fn residues(args: &ResiduesArgs) -> CommandResult {

@@ -188,10 +188,7 @@ impl FaultSearch {
             let index =
                 expected.iter().position(|call| call.square.is_none() || call.square == square);
             let Some(index) = index else {
-                let problem = square.map_or("with an invalid square in M3".to_owned(), |square| {
-                    format!("for {square}, which is empty")
-                });
-                return FirstFault::Stuck(format!("XCHNG was called {problem}"));
+                return FirstFault::Stuck(unexpected_call(square));
             };
             let call = expected.swap_remove(index);
             let fault = self.check_array(&call).or_else(|| self.check_exchange(&call, should_stop));
@@ -279,5 +276,27 @@ impl FaultSearch {
                 _ => return Some(self.stuck(RunAborted::Interrupted)),
             }
         }
+    }
+}
+
+/// Describes a call that the position does not have; `None` is a square that M3 does not name.
+fn unexpected_call(square: Option<Square>) -> String {
+    match square {
+        None => "XCHNG was called with an invalid square in M3".to_owned(),
+        Some(square) => format!("XCHNG was called for {square}, which is empty"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_with_an_invalid_square_is_not_one_for_an_empty_square() {
+        // 0FFH is no square of the board's ten by twelve.
+        let messages = [0xFF, 0].map(|byte| unexpected_call(encode::decode_square(byte)));
+        assert!(messages.iter().all(|text| !text.contains("empty")), "{messages:?}");
+        let square = Square::named("e4").map(encode::square).and_then(encode::decode_square);
+        assert_eq!(unexpected_call(square), "XCHNG was called for e4, which is empty");
     }
 }

@@ -13,7 +13,11 @@ use firmware::profile::BoardProfile;
 use sargon_corpus::{CaseInput, builtin_corpus};
 use sargon_debugging::routine_runner::{CallError, RoutineRunner};
 use sargon_reference::{AttackersArray, Colour, Piece, PieceKind, Square};
-use sargon_suite::exhaust::Space;
+use space::Space;
+
+#[allow(dead_code, reason = "the bench needs the sections only")]
+#[path = "../../cli/src/exhaust/space.rs"]
+mod space;
 
 /// Statistics of the T-states of a routine.
 #[derive(Debug, Clone, Copy)]

@@ -116,15 +116,6 @@ impl SargonBoard {
         })
     }
 
-    /// Prepares `max` equal boards, or one if the config allows no more.
-    ///
-    /// # Errors
-    /// Returns the error of the step that failed.
-    pub fn prepare_pool(config: &SargonConfig, max: usize) -> Result<Vec<Self>, SetupError> {
-        let max = if config.board.can_run_several() { max.max(1) } else { 1 };
-        (0..max).map(|_| Self::prepare(config)).collect()
-    }
-
     /// Like [`Self::prepare`], with given programs and file system. `wrap` may replace the board,
     /// for example by a test double around it.
     ///
@@ -188,13 +179,17 @@ impl SargonBoard {
         !self.live.config().full_responses
     }
 
-    /// Cancels all requests in flight, and restarts the application unless it still replies.
+    /// Cancels all requests in flight, and restarts the application unless it still replies. One
+    /// that hangs, for this reason, is reset at once.
     ///
     /// # Errors
     /// As [`LiveBoard::recover`].
-    pub fn recover(&mut self) -> Result<Recovery, SetupError> {
+    pub(crate) fn recover(&mut self, hang: Option<String>) -> Result<Recovery, SetupError> {
         self.records.clear();
-        let recovery = self.live.recover()?;
+        let recovery = match hang {
+            Some(reason) => self.live.recover_from_hang(reason)?,
+            None => self.live.recover()?,
+        };
         if recovery != Recovery::Unchanged {
             self.record_status();
         }

@@ -1,10 +1,10 @@
 //! The replies that the reference expects for a position, and their CRC-32 (CHECKS).
 
-use firmware_wire::{Pin, PointsReply, PositionEnd, PositionWithMove, SquareRecord, crc32, danger};
+use firmware_wire::{Pin, PointsReply, PositionEnd, PositionWithMove, SquareRecord, crc32};
 
-use crate::compare::{Criteria, all_statuses, royals, status_of};
+use crate::compare::{Criteria, all_statuses, points_reply, royals, status_of};
 use crate::responses::PositionResponse;
-use sargon_analysis::{Prizes, ScoreAdjustment};
+use sargon_analysis::Prizes;
 use sargon_corpus::encode;
 use sargon_reference::{Colour, Evaluation, Position, Square, SquareResult, evaluate_as};
 
@@ -60,19 +60,6 @@ fn square_record(verdict: &SquareResult, mask: u8) -> SquareRecord {
         status: status_of(verdict) & mask,
         residue: verdict.outcome.residue,
         array: verdict.array.to_bytes(),
-    }
-}
-
-fn points_reply(prizes: &Prizes, status: u8) -> PointsReply {
-    let account = |account: ScoreAdjustment| [account.lost, account.won];
-    PointsReply {
-        lost: prizes.lost,
-        prizes: [prizes.first, prizes.second],
-        danger: u8::from(prizes.article_danger) * danger::ARTICLE
-            + u8::from(prizes.original_danger) * danger::ORIGINAL,
-        article: account(prizes.article()),
-        original: account(prizes.original()),
-        status,
     }
 }
 

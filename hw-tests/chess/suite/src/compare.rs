@@ -106,24 +106,30 @@ impl Differences {
     }
 }
 
+/// Returns the expected reply to POINTS.
+pub(crate) fn points_reply(prizes: &Prizes, status: u8) -> PointsReply {
+    let account = |account: ScoreAdjustment| [account.lost, account.won];
+    PointsReply {
+        lost: prizes.lost,
+        prizes: [prizes.first, prizes.second],
+        danger: u8::from(prizes.article_danger) * danger::ARTICLE
+            + u8::from(prizes.original_danger) * danger::ORIGINAL,
+        article: account(prizes.article()),
+        original: account(prizes.original()),
+        status,
+    }
+}
+
 /// Compares a reply to POINTS, without its status.
 pub fn compare_points(expected: &Prizes, seen: &PointsReply) -> Vec<Difference> {
     let mut found = Differences::default();
+    let expected = points_reply(expected, 0);
     let both = |[a, b]: [u8; 2]| format!("{a} {b}");
-    let account = |account: ScoreAdjustment| [account.lost, account.won];
-    let danger = u8::from(expected.article_danger) * danger::ARTICLE
-        + u8::from(expected.original_danger) * danger::ORIGINAL;
     found.compare(None, "highest loss", seen.lost, expected.lost);
-    found.compare(None, "prizes", both(seen.prizes), both([expected.first, expected.second]));
-    found.compare(None, "danger of the piece moved", seen.danger, danger);
-    let article = both(account(expected.article()));
-    found.compare(None, "the article's account", both(seen.article), article);
-    found.compare(
-        None,
-        "the program's account",
-        both(seen.original),
-        both(account(expected.original())),
-    );
+    found.compare(None, "prizes", both(seen.prizes), both(expected.prizes));
+    found.compare(None, "danger of the piece moved", seen.danger, expected.danger);
+    found.compare(None, "the article's account", both(seen.article), both(expected.article));
+    found.compare(None, "the program's account", both(seen.original), both(expected.original));
     found.0
 }
 

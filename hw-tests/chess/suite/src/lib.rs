@@ -5,7 +5,6 @@
 //! - [`SargonBoard`]: a board on which an evaluator runs, and single requests to it
 //! - [`run_cases`]: runs cases on a board
 //! - [`compare`]: compares replies with the reference
-//! - [`exhaust`]: all attackers arrays of a space
 //! - `args`, with the feature of this name: options of a command line that choose a board and the evaluator
 //!
 //! ```
@@ -35,7 +34,6 @@ mod board;
 mod checks;
 pub mod compare;
 mod executor;
-pub mod exhaust;
 mod follow_up;
 mod guard;
 mod judge;
@@ -49,18 +47,16 @@ pub use board::{SargonBoard, SargonConfig};
 pub use run::run_cases;
 pub use suite::{PositionDetails, SargonSuite};
 
+pub use hil_harness::results::RunEndRecord;
+pub use hil_harness::runner::VerdictCounts;
 use hil_harness::{campaign, report, results, runner};
 
 /// The result of a case.
 pub type CaseResult = runner::CaseResult<SargonSuite>;
-/// Numbers of cases by verdict.
-pub type VerdictCounts = runner::VerdictCounts<SargonSuite>;
 /// A line of a results file.
 pub type Record = results::Record<SargonSuite>;
 /// Writes a results file.
 pub type ResultsWriter = results::ResultsWriter<SargonSuite>;
-/// The end of a run in a results file.
-pub type RunEndRecord = results::RunEndRecord<SargonSuite>;
 /// The report of a run.
 pub type Report = report::Report<SargonSuite>;
 /// What a run uses from its environment.

@@ -5,25 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::responses::PositionResponse;
 use sargon_corpus::encode;
-use sargon_reference::{AttackersArray, Behaviour, Piece, Position, SquareResult, evaluate_as};
-
-/// The results of board and reference for a position.
-#[derive(Debug, Serialize)]
-pub struct PositionEntry {
-    /// The pinned pieces that the board found.
-    pub pins: Vec<PinEntry>,
-    /// The occupied squares, from a1 to h1, then the next rank.
-    pub squares: Vec<SquareEntry>,
-}
-
-/// A pinned piece.
-#[derive(Debug, Serialize)]
-pub struct PinEntry {
-    /// Name of its square.
-    pub square: String,
-    /// The step of the pin on a board with rows of ten squares, outwards from the royal piece.
-    pub step: i8,
-}
+use sargon_reference::{AttackersArray, Piece, SquareResult};
 
 /// The results for one occupied square.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,18 +29,6 @@ pub struct SquareEntry {
     pub t_states: Option<u64>,
 }
 
-/// Returns the results of board and reference for a position.
-pub fn position_entry(
-    position: &Position,
-    behaviour: Behaviour,
-    seen: &PositionResponse,
-) -> PositionEntry {
-    let pins = seen.end.pins.iter();
-    let pins = pins.map(|pin| PinEntry { square: name(pin.square), step: pin.step });
-    let squares = square_entries(&evaluate_as(position, behaviour).squares, seen);
-    PositionEntry { pins: pins.collect(), squares }
-}
-
 pub(crate) fn exchange_entry(
     piece: Piece,
     array: &AttackersArray,
@@ -78,15 +48,12 @@ pub(crate) fn exchange_entry(
 }
 
 /// Returns the board's results for the occupied squares, each with the reference's.
-pub(crate) fn square_entries(
-    verdicts: &[SquareResult],
-    seen: &PositionResponse,
-) -> Vec<SquareEntry> {
+pub fn square_entries(verdicts: &[SquareResult], seen: &PositionResponse) -> Vec<SquareEntry> {
     let entry = |(index, record): (usize, &SquareRecord)| {
         let is_here = |verdict: &&SquareResult| encode::square(verdict.square) == record.square;
         let verdict = verdicts.iter().find(is_here);
         SquareEntry {
-            square: name(record.square),
+            square: square_name(record.square),
             piece: letter(encode::decode_piece(record.piece)),
             array: record.array,
             reference_array: (verdict.map(|verdict| verdict.array.to_bytes()))
@@ -100,7 +67,9 @@ pub(crate) fn square_entries(
     seen.squares.iter().enumerate().map(entry).collect()
 }
 
-fn name(number: u8) -> String {
+/// Returns the name of a square by its number on the board; `?` and the number if it has none.
+#[must_use]
+pub fn square_name(number: u8) -> String {
     encode::decode_square(number).map_or_else(|| format!("?{number}"), |at| at.to_string())
 }
 

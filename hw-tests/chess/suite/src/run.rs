@@ -156,9 +156,7 @@ impl Runner<'_> {
                     self.summary.ended = RunEnd::Interrupted;
                     return;
                 }
-                Err(error) => {
-                    self.recover(&error.to_string());
-                }
+                Err(error) => self.recover_from(&error),
             }
             self.report_settled();
         }
@@ -282,7 +280,7 @@ impl Runner<'_> {
                 Some(id)
             }
             Err(error) => {
-                self.recover(&error.to_string());
+                self.recover_from(&error);
                 None
             }
         }
@@ -344,14 +342,12 @@ impl Runner<'_> {
             (RequestKind::Identity, Ok(Response::Identity(true))) => self.confirm_identity(),
             (RequestKind::Status, Ok(Response::Status(status))) => self.handle_status(&status),
             (RequestKind::Identity | RequestKind::Status, Ok(_)) => {
-                self.recover("another program replied");
+                self.recover("another program replied", None);
             }
-            (RequestKind::Identity | RequestKind::Status, Err(error)) => {
-                self.recover(&error.to_string());
-            }
+            (RequestKind::Identity | RequestKind::Status, Err(error)) => self.recover_from(&error),
             // The jobs are still in flight, so that the loss counts against the first.
             (RequestKind::Case | RequestKind::Batch, Err(error)) if is_unknown_request(&error) => {
-                self.recover(&error.to_string());
+                self.recover_from(&error);
             }
             (RequestKind::Case, Ok(response)) => {
                 let result = self.judge(jobs[0], &response, timing);
@@ -361,7 +357,7 @@ impl Runner<'_> {
                 let result = self.missing_reply(jobs[0], &error);
                 self.add_reply(jobs[0], with_timing(result, timing));
                 if is_timeout(&error) {
-                    self.recover(&error.to_string());
+                    self.recover_from(&error);
                 }
             }
             (RequestKind::Batch, Ok(Response::Batch(checks))) if checks.len() == jobs.len() => {
@@ -369,7 +365,7 @@ impl Runner<'_> {
             }
             (RequestKind::Batch, Err(error)) if is_timeout(&error) => {
                 self.suspect_after_timeout(&error, &jobs);
-                self.recover(&error.to_string());
+                self.recover_from(&error);
             }
             (RequestKind::Batch, _) => {
                 jobs.iter().for_each(|job| self.jobs[*job].queue(Sending::Alone));
@@ -385,7 +381,7 @@ impl Runner<'_> {
             let is_expected = self.board.live.is_expected_application();
             if is_expected.is_ok_and(|is_expected| is_expected) {
                 self.confirm_identity();
-            } else if !self.recover("another program may have answered") {
+            } else if !self.recover("another program may have answered", None) {
                 return; // the case runs again
             }
         }

@@ -5,7 +5,7 @@ use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
 use cli_support::text::eprint_message;
 use firmware::evaluator::built_in_beside;
 use hil_harness::campaign::{ConnectedBoard, FinishedRun, Observer, RunConfig};
-use hil_harness::report;
+use hil_harness::report::{self, FollowUpOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_link::rig::DEFAULT_BOARD;
 use sargon_suite::{SargonBoard, SargonConfig, SargonSuite};
@@ -68,7 +68,7 @@ fn run_cases(args: &RunArgs) -> CommandResult {
     let config = args.settings()?;
     let board = &args.board.board;
     let done = run_on(board, &config, &cases, single, each, prepare, &mut observer)?;
-    conclude(&done)
+    conclude(&done, &config.follow_up)
 }
 
 impl RunArgs {
@@ -128,7 +128,7 @@ impl Observer<SargonSuite> for TerminalObserver {
 }
 
 /// Prints the summary of a run and returns its exit code.
-fn conclude(done: &FinishedRun<SargonSuite>) -> CommandResult {
+fn conclude(done: &FinishedRun<SargonSuite>, options: &FollowUpOptions) -> CommandResult {
     let FinishedRun {
         totals: overview,
         summary,
@@ -143,7 +143,7 @@ fn conclude(done: &FinishedRun<SargonSuite>) -> CommandResult {
     print(&overview.remarks())?;
     print(&overview.problems_text())?;
     print(&report::boards_table(boards))?;
-    print(&report::summary_text(
+    print(&report::summary_text::<SargonSuite>(
         [overview.counts(), overview.counts_with_known_passing()],
         summary,
         *stats,
@@ -158,8 +158,8 @@ fn conclude(done: &FinishedRun<SargonSuite>) -> CommandResult {
             eprint_message(format!("to reproduce: {}", command_line()));
         }
     }
-    if let Some(inspection) = overview.follow_up() {
-        print(&report::follow_up_text(inspection))?;
+    if let Some(inspection) = overview.follow_up(options) {
+        print(&report::follow_up_text(&inspection))?;
     }
     if let Some(failure) = report_failure {
         eprint_message(format!("hw-tests: {failure}"));

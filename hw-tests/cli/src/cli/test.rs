@@ -189,7 +189,13 @@ fn run_files(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandR
     print(&report::boards_table(&done.boards))?;
     print(&done.totals.comparison())?;
     let counts = [done.totals.counts(), done.totals.counts_with_known_passing()];
-    print(&report::summary_text(counts, &done.summary, done.stats, done.took, &done.target))?;
+    print(&report::summary_text::<TestFiles>(
+        counts,
+        &done.summary,
+        done.stats,
+        done.took,
+        &done.target,
+    ))?;
     if let Some(failure) = &done.report_failure {
         eprint_message(format!("hw-tests: {failure}"));
     }
@@ -287,7 +293,7 @@ fn contracts(file: &TestFile, args: &TestArgs) -> Result<Vec<Contract>, String> 
 }
 
 fn uncalled(contract: &Contract) -> String {
-    let (file, line) = &contract.place;
+    let (file, line) = &contract.location;
     let name = contract.name.escaped();
     format!(
         "note  {}:{line}: no test calls {name}, so its contract was not checked\n",

@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::programs;
@@ -35,12 +36,15 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a scratch folder");
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lines/files"), folder.path());
-        let bench = Self { folder, boards: BTreeMap::new() };
-        let made = bench.shell("sh prepare").output().expect("there is a shell");
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let bench = Self::empty();
+        let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
+        copy(prepared.get_or_insert_with(prepare).folder.path(), bench.folder.path());
         bench
+    }
+
+    fn empty() -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        Self { folder, boards: BTreeMap::new() }
     }
 
     /// Runs a command line; returns a description of its failure, if any.
@@ -135,6 +139,22 @@ impl Bench {
         shell.env_remove("RCFLASH_PORT").env_remove("RCFLASH_BOARD");
         shell
     }
+}
+
+/// What each page takes for granted, made by the first page that runs.
+static PREPARED: Mutex<Option<Bench>> = Mutex::new(None);
+
+fn prepare() -> Bench {
+    let bench = Bench::empty();
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lines/files"), bench.folder.path());
+    let made = bench.shell("sh prepare").output().expect("there is a shell");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    bench
+}
+
+/// Removes what was prepared for the pages: statics are not dropped.
+pub(crate) fn remove_prepared() {
+    PREPARED.lock().unwrap_or_else(PoisonError::into_inner).take();
 }
 
 /// An entry of the rig file. One port has one name with the tag.

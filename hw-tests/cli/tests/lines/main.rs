@@ -37,7 +37,9 @@ fn main() -> ExitCode {
             system_checks()
         );
     }
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    bench::remove_prepared();
+    conclusion.exit_code()
 }
 
 fn commands_found() -> Trial {

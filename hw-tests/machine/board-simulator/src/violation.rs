@@ -17,6 +17,15 @@ pub enum ViolationKind {
         /// The value.
         value: u8,
     },
+    /// Code is not what it was before the call.
+    CodeChanged {
+        /// The address.
+        address: u16,
+        /// The byte before.
+        from: u8,
+        /// The byte now.
+        to: u8,
+    },
     /// The stack pointer left the stack that it may use.
     StackPointer {
         /// The stack pointer.
@@ -29,12 +38,26 @@ pub enum ViolationKind {
         /// The stack pointer before the call.
         expected: u16,
     },
+    /// The stack pointer after its return is another one than before the call.
+    StackChanged,
+    /// It used more stack than it may.
+    StackOverflow {
+        /// The bytes that it may use.
+        size: u16,
+        /// The stack pointer, if it is known.
+        sp: Option<u16>,
+    },
     /// It returned to another address than the caller's.
     WrongReturn {
         /// The address.
         address: u16,
         /// The return address of the caller.
         expected: u16,
+    },
+    /// It served an interrupt, and returned by another instruction than this.
+    PlainReturn {
+        /// `RETI` or `RETN`.
+        expected: &'static str,
     },
     /// It returned with interrupts off.
     InterruptsOff,
@@ -45,6 +68,8 @@ pub enum ViolationKind {
         /// The most that the serial chip can bear.
         max: u64,
     },
+    /// Interrupts were off for so long that bytes of the line were lost.
+    BytesLost,
     /// It changed the interrupt mode or register I.
     InterruptVectoring {
         /// The interrupt mode.
@@ -64,6 +89,11 @@ pub enum ViolationKind {
         /// The low byte of the port address.
         port: u8,
     },
+    /// It read a port more often than the test has values for it.
+    InputExhausted {
+        /// The low byte of the port address.
+        port: u8,
+    },
     /// It executed HALT.
     Halt,
     /// It left the program's code.
@@ -73,6 +103,60 @@ pub enum ViolationKind {
     },
     /// It reached address 0000H, where a board starts after a reset.
     Restart,
+}
+
+impl ViolationKind {
+    /// Returns what was done, as the rest of a sentence that begins with the routine. `location`
+    /// formats an address.
+    pub fn describe(self, location: impl Fn(u16) -> String) -> String {
+        match self {
+            Self::Write { address, value } => {
+                format!("wrote {} outside its data (value {value:02X}H)", location(address))
+            }
+            Self::CodeWrite { address, value } => {
+                format!("wrote {value:02X}H in program memory, {}", location(address))
+            }
+            Self::CodeChanged { address, from, to } => {
+                format!("changed code, {}: {from:02X}H to {to:02X}H", location(address))
+            }
+            Self::StackPointer { sp } => {
+                format!("moved the stack pointer to {sp:04X}H, outside its stack")
+            }
+            Self::StackOverflow { size, sp } => {
+                let sp = sp.map(|sp| format!(": SP {sp:04X}H")).unwrap_or_default();
+                format!("used more than {size} bytes of stack{sp}")
+            }
+            Self::StackNotRestored { sp, expected } => {
+                format!("returned with the stack pointer at {sp:04X}H instead of {expected:04X}H")
+            }
+            Self::StackChanged => "returned with another stack pointer".to_owned(),
+            Self::WrongReturn { address, expected } => {
+                let (address, expected) = (location(address), location(expected));
+                format!("returned to {address} instead of its caller at {expected}")
+            }
+            Self::PlainReturn { expected } => format!("returned without {expected}"),
+            Self::InterruptsOff => "returned with interrupts off".to_owned(),
+            Self::InterruptLatency { t_states, max } => {
+                format!("kept interrupts off for {t_states} T-states instead of at most {max}")
+            }
+            Self::BytesLost => {
+                "had interrupts off so long that bytes of the line were lost".to_owned()
+            }
+            Self::InterruptVectoring { mode, i } => {
+                format!("changed interrupt mode or register I (now IM{mode}, I = {i:02X}H)")
+            }
+            Self::Output { port, value } => format!("wrote {value:02X}H to port {port:02X}H"),
+            Self::Input { port } => format!("read port {port:02X}H"),
+            Self::InputExhausted { port } => {
+                format!("read port {port:02X}H more often than there are values")
+            }
+            Self::Halt => "executed HLT".to_owned(),
+            Self::LeftCode { address } => {
+                format!("left the program's code for {}", location(address))
+            }
+            Self::Restart => "reached 0000H, which restarts the board".to_owned(),
+        }
+    }
 }
 
 /// A violation by code under test.

@@ -60,8 +60,8 @@ pub use bus::{Bus, CpuEvent};
 pub use cpu::Cpu;
 pub use expression::{Expression, ExpressionError, Name, Values, parse_number};
 pub use names::{
-    FLAGS, REGISTER_NAMES, REGISTER_PAIRS, canonical_register_name, flag_letters, register_value,
-    set_register,
+    FLAGS, Flags, REGISTER_HALVES, REGISTER_NAMES, REGISTER_PAIRS, canonical_register_name,
+    flag_letters, register_halves, register_value, set_register,
 };
 pub use opcodes::{is_call, is_return};
 pub use registers::Registers;

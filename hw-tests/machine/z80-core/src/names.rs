@@ -1,5 +1,10 @@
 //! Registers and flags by name, for debuggers and tests.
 
+use std::fmt;
+use std::iter::Copied;
+use std::slice;
+use std::str::FromStr;
+
 use crate::Registers;
 
 /// The names of all registers; `'` marks the second set.
@@ -14,6 +19,29 @@ pub const REGISTER_PAIRS: [&str; 12] =
 /// The names of the flags, each with its mask in F.
 pub const FLAGS: [(&str, u16); 6] =
     [("FS", 0x80), ("FZ", 0x40), ("FH", 0x10), ("FP", 0x04), ("FN", 0x02), ("FC", 0x01)];
+
+/// The halves of the register pairs, in the order of those.
+pub const REGISTER_HALVES: [&str; 20] = [
+    "A", "F", "B", "C", "D", "E", "H", "L", "IXH", "IXL", "IYH", "IYL", "A'", "F'", "B'", "C'",
+    "D'", "E'", "H'", "L'",
+];
+/// The register pairs with halves, in the order of [`REGISTER_HALVES`].
+const PAIRS: [&str; 10] = ["AF", "BC", "DE", "HL", "IX", "IY", "AF'", "BC'", "DE'", "HL'"];
+/// Conditions and other values of flags: name, mask and value in F.
+const CONDITIONS: [(&str, u8, u8); 12] = [
+    ("C", 0x01, 0x01),
+    ("NC", 0x01, 0x00),
+    ("N", 0x02, 0x02),
+    ("NN", 0x02, 0x00),
+    ("PE", 0x04, 0x04),
+    ("PO", 0x04, 0x00),
+    ("H", 0x10, 0x10),
+    ("NH", 0x10, 0x00),
+    ("Z", 0x40, 0x40),
+    ("NZ", 0x40, 0x00),
+    ("M", 0x80, 0x80),
+    ("P", 0x80, 0x00),
+];
 
 #[derive(Debug, Clone, Copy)]
 enum Part {
@@ -129,6 +157,74 @@ pub fn set_register(registers: &mut Registers, name: &str, value: u16) -> bool {
 fn flag_mask(name: &str) -> Option<u16> {
     let found = FLAGS.iter().find(|(flag, _)| flag.eq_ignore_ascii_case(name));
     found.map(|(_, mask)| *mask)
+}
+
+/// Returns the halves of a register, by its canonical name; none for `SP`, `PC`, `I` and `R`.
+///
+/// ```
+/// assert_eq!(z80_core::register_halves("DE'").collect::<Vec<_>>(), ["D'", "E'"]);
+/// assert_eq!(z80_core::register_halves("IXH").collect::<Vec<_>>(), ["IXH"]);
+/// ```
+pub fn register_halves(register: &str) -> Copied<slice::Iter<'static, &'static str>> {
+    static HALVES: [&str; 20] = REGISTER_HALVES;
+    let half = HALVES.iter().position(|half| *half == register).map(|at| at..at + 1);
+    let pair = || PAIRS.iter().position(|pair| *pair == register).map(|at| 2 * at..2 * at + 2);
+    HALVES[half.or_else(pair).unwrap_or_default()].iter().copied()
+}
+
+/// Values of some flags, as text such as `C NZ`.
+///
+/// ```
+/// let flags: z80_core::Flags = "NZ C".parse()?;
+/// assert_eq!((flags.mask, flags.value), (0x41, 0x01));
+/// assert_eq!(flags.to_string(), "C NZ");
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// The bits of F that count.
+    pub mask: u8,
+    /// Their values.
+    pub value: u8,
+}
+
+impl Flags {
+    /// Returns register pair AF with these flags.
+    pub fn apply(self, af: u16) -> u16 {
+        af & !u16::from(self.mask) | u16::from(self.value)
+    }
+}
+
+impl FromStr for Flags {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut flags = Self::default();
+        for word in text.split_whitespace() {
+            let Some((_, bit, set)) = CONDITIONS.iter().find(|(name, ..)| *name == word) else {
+                let names = CONDITIONS.map(|(name, ..)| name).join(" ");
+                return Err(format!(
+                    "unknown flag '{}': expected some of {names}",
+                    word.escape_debug()
+                ));
+            };
+            if flags.mask & bit != 0 {
+                return Err(format!("the flag of {word} is given twice"));
+            }
+            flags.mask |= bit;
+            flags.value |= set;
+        }
+        Ok(flags)
+    }
+}
+
+impl fmt::Display for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_shown =
+            |(_, bit, set): &&(&str, u8, u8)| self.mask & bit != 0 && self.value & bit == *set;
+        let shown = CONDITIONS.iter().filter(is_shown).map(|(name, ..)| *name);
+        f.write_str(&shown.collect::<Vec<_>>().join(" "))
+    }
 }
 
 /// Formats the flags as letters, with `-` for those that are 0. `af` is the pair AF.

@@ -167,7 +167,7 @@ pub struct FinishedRun<S: Suite> {
     /// The board or boards, and the program on them.
     pub target: RunTarget,
     /// The boards in a run on a fleet.
-    pub boards: Vec<BoardSummary<S>>,
+    pub boards: Vec<BoardSummary>,
     /// The error if the report could not be written.
     pub report_failure: Option<String>,
 }

@@ -9,7 +9,7 @@ mod system;
 pub use lines::LineAppender;
 pub use system::OsFileSystem;
 
-use std::io::{self, BufRead, Cursor, Write};
+use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 /// The shortest torn prefix of a magic that is still recognised as ours.
@@ -64,26 +64,16 @@ pub trait FileSystem: Send + Sync {
     /// error.
     fn open(&self, path: &Path) -> io::Result<Box<dyn AppendFile>>;
 
-    /// Replaces a file atomically: writes a temporary file, syncs and renames it.
-    ///
-    /// # Errors
-    /// Returns the system's error. The old file, if any, is unchanged.
-    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-
-    /// Replaces a file like [`Self::replace`] with what `write` writes, which need not fit into
-    /// memory.
+    /// Replaces a file atomically with what `write` writes, which need not fit into memory: writes a
+    /// temporary file, syncs and renames it.
     ///
     /// # Errors
     /// Returns the error of `write`, else the system's. The old file, if any, is unchanged.
-    fn replace_with(
+    fn replace(
         &self,
         path: &Path,
         write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let mut bytes = Vec::new();
-        write(&mut bytes)?;
-        self.replace(path, &bytes)
-    }
+    ) -> io::Result<()>;
 
     /// Creates a directory and its missing parents.
     ///
@@ -100,20 +90,11 @@ pub trait FileSystem: Send + Sync {
 
 /// A file that is locked for appending. Dropping it releases the lock.
 pub trait AppendFile: Send {
-    /// Returns the content.
-    ///
-    /// # Errors
-    /// Returns [`io::ErrorKind::FileTooLarge`] if there are more than `limit` bytes, else the
-    /// system's error.
-    fn read_all(&mut self, limit: u64) -> io::Result<Vec<u8>>;
-
     /// Returns a reader of the whole content, which need not fit into memory.
     ///
     /// # Errors
     /// Returns the system's error.
-    fn reader(&mut self) -> io::Result<Box<dyn BufRead + '_>> {
-        Ok(Box::new(Cursor::new(self.read_all(u64::MAX)?)))
-    }
+    fn reader(&mut self) -> io::Result<Box<dyn BufRead + '_>>;
 
     /// Appends bytes.
     ///

@@ -2,6 +2,7 @@
 //! summary; the report files have everything.
 
 mod aggregates;
+use aggregates::counts_by_tag;
 mod boards;
 mod diff;
 mod facts;
@@ -34,7 +35,6 @@ pub use stored::{ReadError, StoredReport};
 pub use target::RunTarget;
 pub use worst_results::WorstResults;
 
-use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 use std::time::Duration;
 
@@ -54,94 +54,37 @@ const MAX_CASES_SHOWN: usize = 20;
 /// Most cases shown for each remark.
 const MAX_REMARKED_CASES_SHOWN: usize = 100;
 
-/// Totals of a run. Their size does not depend on the number of cases.
+/// The totals of a run: the counts of all verdicts, and the worst result of each case.
 #[derive(Debug, Clone, Default)]
 pub struct RunTotals<S: Suite> {
-    all: VerdictCounts<S>,
-    with_known_passing: VerdictCounts<S>,
+    all: VerdictCounts,
+    with_known_passing: VerdictCounts,
     /// With a baseline: the numbers of known, new and fixed cases.
     compared: Option<[u64; 3]>,
-    by_tag: BTreeMap<String, VerdictCounts<S>>,
-    /// By the index of the remark.
-    remarks: BTreeMap<usize, LimitedList>,
-    problems: LimitedList,
-    options: FollowUpOptions,
-    follow_up: Option<FollowUp>,
-}
-
-/// The first lines of a list, and how many lines there are.
-#[derive(Debug, Clone, Default)]
-struct LimitedList {
-    shown: String,
-    count: usize,
-}
-
-impl LimitedList {
-    fn add(&mut self, limit: usize, line: impl FnOnce() -> String) {
-        self.count += 1;
-        if self.count <= limit {
-            self.shown += &line();
-        }
-    }
-
-    fn show(&self, limit: usize) -> String {
-        match self.count.checked_sub(limit + 1) {
-            Some(more) => format!("{}... and {} more\n", self.shown, more + 1),
-            None => self.shown.clone(),
-        }
-    }
+    /// The results for the report.
+    pub(crate) results: WorstResults<S>,
 }
 
 impl<S: Suite> RunTotals<S> {
-    /// Creates the totals of no results. The follow-up commands get these options.
-    #[must_use]
-    pub fn new(options: FollowUpOptions) -> Self {
-        Self { options, ..Self::default() }
-    }
-
     /// Adds a result.
-    pub fn add(&mut self, result: &CaseResult<S>, compared: Option<BaselineStatus>) {
-        self.all.add(result);
-        self.with_known_passing.add_excluding_known(result);
-        self.count_comparison(compared);
-        for tag in &result.tags {
-            self.by_tag.entry(tag.clone()).or_default().add(result);
-        }
-        for (index, remark) in S::REMARKS.iter().enumerate() {
-            let values = S::remarked(&result.details, index);
-            if !values.is_empty() {
-                let id = result.id.escaped();
-                self.remarks.entry(index).or_default().add(MAX_REMARKED_CASES_SHOWN, || {
-                    format!("{remark} {id}: {}\n", values.join(" ").escaped())
-                });
+    pub fn add(&mut self, result: CaseResult<S>, compared: Option<BaselineStatus>) {
+        self.all.add(&result);
+        self.with_known_passing.add_excluding_known(&result);
+        if let Some(compared) = compared {
+            let [known, new, fixed] = self.compared.get_or_insert_default();
+            match compared {
+                BaselineStatus::Unremarkable => {}
+                BaselineStatus::Known => *known += 1,
+                BaselineStatus::New => *new += 1,
+                BaselineStatus::Fixed => *fixed += 1,
             }
         }
-        if !matches!(result.verdict, Verdict::Pass | Verdict::NotRun) {
-            self.problems.add(MAX_CASES_SHOWN, || problem_text(result));
-        }
-        let is_precise = |found: &FollowUp| found.is_precise;
-        if !result.known && !self.follow_up.as_ref().is_some_and(is_precise) {
-            let found = FollowUp::for_case(result, &self.options);
-            if self.follow_up.is_none() || found.as_ref().is_some_and(is_precise) {
-                self.follow_up = found;
-            }
-        }
-    }
-
-    fn count_comparison(&mut self, compared: Option<BaselineStatus>) {
-        let Some(compared) = compared else { return };
-        let [known, new, fixed] = self.compared.get_or_insert_default();
-        match compared {
-            BaselineStatus::Unremarkable => {}
-            BaselineStatus::Known => *known += 1,
-            BaselineStatus::New => *new += 1,
-            BaselineStatus::Fixed => *fixed += 1,
-        }
+        self.results.add(result);
     }
 
     /// Returns the counts of verdicts, with failures known from the baseline counted as passes.
     #[must_use]
-    pub fn counts_with_known_passing(&self) -> VerdictCounts<S> {
+    pub fn counts_with_known_passing(&self) -> VerdictCounts {
         self.with_known_passing
     }
 
@@ -153,7 +96,7 @@ impl<S: Suite> RunTotals<S> {
 
     /// Returns the counts of all verdicts.
     #[must_use]
-    pub fn counts(&self) -> VerdictCounts<S> {
+    pub fn counts(&self) -> VerdictCounts {
         self.all
     }
 
@@ -163,30 +106,56 @@ impl<S: Suite> RunTotals<S> {
         let mut text = String::new();
         let head = ["cases", S::VALUE_NOUN].into_iter().chain(Verdict::ALL.map(Verdict::as_str));
         line(&mut text, "", head);
-        for (tag, counts) in &self.by_tag {
-            row(&mut text, &tag.escaped(), *counts);
+        let by_tag = counts_by_tag(&self.results.all);
+        let rows = by_tag.into_iter().map(|(tag, counts)| (tag.escaped(), counts));
+        let all = VerdictCounts::from_results(&self.results.all);
+        for (name, counts) in rows.chain([("all".to_owned(), all)]) {
+            let verdicts = Verdict::ALL.map(|verdict| counts.get(verdict));
+            line(&mut text, &name, [counts.cases, counts.values].into_iter().chain(verdicts));
         }
-        row(&mut text, "all", self.all);
         text
     }
 
     /// Returns the suite's remarks on values, by case; empty if there are none.
     #[must_use]
     pub fn remarks(&self) -> String {
-        self.remarks.values().map(|lines| lines.show(MAX_REMARKED_CASES_SHOWN)).collect()
+        let of = |(index, remark): (usize, &&str)| {
+            let lines = self.results.all.iter().filter_map(|case| {
+                let values = S::remarked(&case.details, index);
+                let line =
+                    || format!("{remark} {}: {}\n", case.id.escaped(), values.join(" ").escaped());
+                (!values.is_empty()).then(line)
+            });
+            limited(lines, MAX_REMARKED_CASES_SHOWN)
+        };
+        S::REMARKS.iter().enumerate().map(of).collect()
     }
 
     /// Returns the first follow-up commands that show a wrong value, or else those for the first
     /// failed case.
     #[must_use]
-    pub fn follow_up(&self) -> Option<&FollowUp> {
-        self.follow_up.as_ref()
+    pub fn follow_up(&self, options: &FollowUpOptions) -> Option<FollowUp> {
+        let unknown = self.results.all.iter().filter(|case| !case.known);
+        let mut found = unknown.filter_map(|case| FollowUp::for_case(case, options));
+        let first = found.next()?;
+        let precise = if first.is_precise { None } else { found.find(|next| next.is_precise) };
+        Some(precise.unwrap_or(first))
     }
 
     /// Returns the cases that did not pass, with what was wrong.
     #[must_use]
     pub fn problems_text(&self) -> String {
-        self.problems.show(MAX_CASES_SHOWN)
+        let problems = self.results.all.iter().filter(|case| case.is_problem());
+        limited(problems.map(problem_text), MAX_CASES_SHOWN)
+    }
+}
+
+/// Joins the first of these texts, and says how many more there are.
+fn limited(mut texts: impl Iterator<Item = String>, limit: usize) -> String {
+    let shown: String = texts.by_ref().take(limit).collect();
+    match texts.count() {
+        0 => shown,
+        more => format!("{shown}... and {more} more\n"),
     }
 }
 
@@ -216,18 +185,9 @@ fn problem_text<S: Suite>(result: &CaseResult<S>) -> String {
     if let Some(fault) = &result.fault {
         let _ = writeln!(text, "    at fault: {}", fault.to_string().escaped());
     }
-    for difference in result.differences.iter().take(MAX_DIFFERENCES_SHOWN) {
-        let _ = writeln!(text, "    {}", difference.to_string().escaped());
-    }
-    if let Some(more) = result.differences.len().checked_sub(MAX_DIFFERENCES_SHOWN + 1) {
-        let _ = writeln!(text, "    ... and {} more differences", more + 1);
-    }
-    text
-}
-
-fn row<S: Suite>(text: &mut String, name: &str, counts: VerdictCounts<S>) {
-    let verdicts = Verdict::ALL.map(|verdict| counts.get(verdict));
-    line(text, name, [counts.cases, counts.values].into_iter().chain(verdicts));
+    let differences = result.differences.iter();
+    let differences = differences.map(|one| format!("    {}\n", one.to_string().escaped()));
+    text + &limited(differences, MAX_DIFFERENCES_SHOWN)
 }
 
 fn line(text: &mut String, name: &str, cells: impl IntoIterator<Item = impl Display>) {
@@ -255,7 +215,7 @@ pub fn incomplete_reason(ended: &RunEnd) -> Option<String> {
 /// with failures known from the baseline counted as passes.
 #[must_use]
 pub fn summary_text<S: Suite>(
-    [counts, with_known_passing]: [VerdictCounts<S>; 2],
+    [counts, with_known_passing]: [VerdictCounts; 2],
     summary: &RunSummary,
     stats: LinkStats,
     took: Duration,
@@ -331,7 +291,7 @@ pub fn line_statistics_text(stats: LinkStats) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_suite::{Result, result};
+    use crate::test_suite::{Result, TestSuite, result};
 
     fn case(verdict: Verdict) -> Result {
         result("x", verdict)
@@ -339,7 +299,7 @@ mod tests {
 
     fn verdict(results: &[Result], ended: RunEnd) -> String {
         let summary = RunSummary { ended, ..RunSummary::default() };
-        summary_text(
+        summary_text::<TestSuite>(
             [VerdictCounts::from_results(results); 2],
             &summary,
             LinkStats::default(),
@@ -363,7 +323,8 @@ mod tests {
             let counts =
                 [VerdictCounts::from_results(results), VerdictCounts::excluding_known(results)];
             let summary = RunSummary::default();
-            let text = summary_text(counts, &summary, stats, Duration::from_secs(3), target);
+            let text =
+                summary_text::<TestSuite>(counts, &summary, stats, Duration::from_secs(3), target);
             text.lines().next().map(str::to_owned).expect("a line")
         };
         let judged = "cases passed, 0 outputs compared, in 3.0 s on /dev/ttyUSB0 (RC2014 \

@@ -35,9 +35,9 @@ pub enum Record<S: Suite> {
     /// The result of a case.
     Case(Box<CaseResult<S>>),
     /// The counts so far, written at intervals in a soak run.
-    Progress(VerdictCounts<S>),
+    Progress(VerdictCounts),
     /// The end of the run.
-    End(RunEndRecord<S>),
+    End(RunEndRecord),
 }
 
 /// The configuration of a run. A run is resumed only with equal values, except for the program.
@@ -83,13 +83,12 @@ pub struct BoardReady {
 
 /// The end of a run as the results file has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(bound = "")]
-pub struct RunEndRecord<S: Suite> {
+pub struct RunEndRecord {
     /// Whether all cases were run.
     pub complete: bool,
     /// The reason if the run is incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The counts of all verdicts, with those of the runs that this one resumed.
-    pub counts: VerdictCounts<S>,
+    pub counts: VerdictCounts,
 }

@@ -27,10 +27,11 @@ pub struct RunOptions<'a> {
 }
 
 /// Why a run ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunEnd {
     /// All cases ran.
+    #[default]
     Complete,
     /// The user stopped it.
     Interrupted,
@@ -43,7 +44,7 @@ pub enum RunEnd {
 }
 
 /// How a run ended, and how often its board had to be recovered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// Why the run ended.
     pub ended: RunEnd,
@@ -57,13 +58,6 @@ pub struct RunSummary {
     /// What code under test may have done to the board that the run could not observe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unobserved: Option<String>,
-}
-
-impl Default for RunSummary {
-    fn default() -> Self {
-        let (ended, last_restart, unobserved) = (RunEnd::Complete, None, None);
-        Self { ended, reconnects: 0, restarts: 0, last_restart, unobserved }
-    }
 }
 
 impl RunSummary {

@@ -27,8 +27,7 @@ pub trait Suite: Debug + Clone + Default + PartialEq + Eq + Send + Sync + 'stati
     /// the result.
     type Details: Debug + Clone + Default + PartialEq + Eq + Serialize + DeserializeOwned + Send;
 
-    /// Plural noun for the compared values: heading of a column, of at most eight letters, and key
-    /// of JSON.
+    /// Plural noun for the compared values: heading of a column, of at most eight letters.
     const VALUE_NOUN: &'static str;
     /// The heading of [`Self::subject`] in reports.
     const SUBJECT: &'static str;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::document::{Document, FileErrors};
+use crate::document::{Document, FileErrors, Item};
 
 /// T-states by the name of the case, as in `mul.test.toml::wraps`.
 ///
@@ -31,18 +31,11 @@ impl CycleBaseline {
     /// # Errors
     /// Returns all errors with line and column.
     pub fn parse(path: &Path, text: &str) -> Result<Self, FileErrors> {
-        Document::read(
-            path,
-            text,
-            |_| Vec::new(),
-            |document, root| {
-                let case = |node| {
-                    let t_states = document.integer(node, 0..i64::MAX).unsigned_abs();
-                    (document.key(node).to_owned(), t_states)
-                };
-                Some(Self { cases: document.children(root).into_iter().map(case).collect() })
-            },
-        )
+        Document::read(path, text, |root| {
+            let t_states = |item: Item<'_>| item.integer(0..=i64::MAX).unsigned_abs();
+            let case = |item: Item<'_>| (item.key.to_owned(), t_states(item));
+            Some(Self { cases: root.fields().into_iter().map(case).collect() })
+        })
     }
 
     /// Returns the text of the file.

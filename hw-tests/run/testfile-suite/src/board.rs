@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use board_simulator::Probe;
+use board_simulator::{Probe, ViolationKind};
 use cli_support::text::Escape;
 use firmware::ProgramKind;
 use firmware::build::build;
@@ -21,9 +21,7 @@ use rcflash_link::caller::{CallTimes, CallWatchdog, Caller, CallerError};
 use rcflash_link::inspect::{self, AddressSpace};
 
 use crate::block::Block;
-use crate::machine::{
-    ArgumentSweep, Call, CallEnd, Entry, Machine, MachineError, Outcome, Violation,
-};
+use crate::machine::{ArgumentSweep, Call, CallEnd, Entry, Machine, MachineError, Outcome};
 use crate::program::Program;
 use loaded::LoadedProgram;
 
@@ -41,38 +39,15 @@ const MAX_DISCONNECTS: u32 = 3;
 /// Most calls of a batch, after which code is compared.
 const MAX_BATCH: usize = 64;
 
-/// Error returned if a board can't be used for test files.
-#[derive(Debug, thiserror::Error)]
-pub enum BoardMachineError {
-    /// The board could not be recovered.
-    #[error(transparent)]
-    Setup(#[from] SetupError),
-    /// The caller failed, or the program under test could not be loaded.
-    #[error(transparent)]
-    Caller(#[from] CallerError),
-    /// The link failed.
-    #[error(transparent)]
-    Link(#[from] LinkError),
-    /// The program lies where the caller or no RAM is.
-    #[error(
-        "the program occupies {:04X}H to {:04X}H, but the caller on the board leaves {:04X}H to \
-         {:04X}H to programs: change 'origin' or 'layout'",
-        program.0, program.1, free.0, free.1
-    )]
-    Overlap {
-        /// First and last address of the program.
-        program: (u16, u16),
-        /// First and last address that the caller leaves to programs.
-        free: (u16, u16),
-    },
-    /// The mocks of a call have no room.
-    #[error("{0}")]
-    Mocks(String),
+impl From<SetupError> for MachineError {
+    fn from(error: SetupError) -> Self {
+        Self::Failed(error.to_string().escaped())
+    }
 }
 
-impl From<BoardMachineError> for MachineError {
-    fn from(error: BoardMachineError) -> Self {
-        Self(error.to_string().escaped().to_string())
+impl From<CallerError> for MachineError {
+    fn from(error: CallerError) -> Self {
+        Self::Failed(error.to_string().escaped())
     }
 }
 
@@ -122,27 +97,6 @@ impl BoardMachine {
         Ok(Self { name, live, caller, loaded, is_lost, restarts, disconnects, batch })
     }
 
-    /// Loads a program under test instead of the one before.
-    ///
-    /// # Errors
-    /// Returns [`BoardMachineError::Overlap`] if it lies elsewhere than programs may, or the error
-    /// of the link. The program before stays loaded then.
-    pub fn load(&mut self, program: &Program) -> Result<(), BoardMachineError> {
-        let free = self.caller.identity().load_range;
-        if let Some(bounds) = program.image.bounds()
-            && (bounds.0 < free.0 || bounds.1 > free.1)
-        {
-            return Err(BoardMachineError::Overlap { program: bounds, free });
-        }
-        self.ensure_running()?;
-        let loaded = LoadedProgram::new(program, free).after(&self.loaded);
-        self.upload(&loaded.content())?;
-        self.loaded = loaded;
-        self.loaded.forget_writes();
-        self.batch = 1;
-        Ok(())
-    }
-
     /// Returns the connection to the board.
     #[must_use]
     pub fn live(&self) -> &LiveBoard {
@@ -156,7 +110,7 @@ impl BoardMachine {
     }
 
     /// Stores blocks in memory; after an error the board must be restarted.
-    fn upload(&mut self, blocks: &[Block]) -> Result<(), BoardMachineError> {
+    fn upload(&mut self, blocks: &[Block]) -> Result<(), CallerError> {
         for Block { address, bytes } in blocks {
             let uploaded = self.caller.upload(&mut self.live.link, *address, bytes);
             self.is_lost |= uploaded.is_err();
@@ -166,10 +120,11 @@ impl BoardMachine {
     }
 
     /// Recovers the board if it was lost, and removes mocks.
-    fn ensure_running(&mut self) -> Result<(), BoardMachineError> {
-        if self.is_lost {
-            return self.recover(None);
-        }
+    fn ensure_running(&mut self) -> Result<(), MachineError> {
+        if self.is_lost { self.recover(None) } else { Ok(self.remove_mocks()?) }
+    }
+
+    fn remove_mocks(&mut self) -> Result<(), CallerError> {
         self.upload(&self.loaded.mocks())?;
         self.loaded.forget_mocks();
         Ok(())
@@ -177,7 +132,7 @@ impl BoardMachine {
 
     /// Restarts the caller, unless it still replies or does not after `error`, and loads the
     /// program again.
-    fn recover(&mut self, error: Option<&CallerError>) -> Result<(), BoardMachineError> {
+    fn recover(&mut self, error: Option<&CallerError>) -> Result<(), MachineError> {
         self.is_lost = true;
         let recovery = match error {
             Some(CallerError::NoReply { .. }) => {
@@ -193,11 +148,10 @@ impl BoardMachine {
     }
 
     /// Loads the program again.
-    fn reload(&mut self) -> Result<(), BoardMachineError> {
-        self.upload(&self.loaded.mocks())?;
-        self.loaded.forget_mocks();
+    fn reload(&mut self) -> Result<(), CallerError> {
+        self.remove_mocks()?;
         self.upload(&self.loaded.content())?;
-        self.loaded.forget_writes();
+        self.loaded.written.clear();
         Ok(())
     }
 
@@ -215,18 +169,18 @@ impl BoardMachine {
     }
 
     /// Makes calls. If one of several goes wrong they are made again, one by one.
-    fn run_batch(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, BoardMachineError> {
+    fn run_batch(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
         self.ensure_running()?;
-        let written = self.loaded.writes();
+        let written = self.loaded.written.clone();
         let requests = calls.iter().map(|call| self.loaded.request(call));
-        let requests = requests.collect::<Result<Vec<_>, _>>().map_err(BoardMachineError::Mocks)?;
+        let requests = requests.collect::<Result<Vec<_>, _>>().map_err(MachineError::Failed)?;
         let (end, recovered) = match self.make(calls, &requests, written) {
             Ok(outcomes) => return self.check_code(calls, outcomes),
             // The caller has ended it; what it has damaged is loaded again.
             Err(CallerError::Refused {
                 refusal: CallRefusal { code: ErrorCode::Timeout, detail },
                 ..
-            }) => (CallEnd::TimedOut(Some(detail)), self.reload()),
+            }) => (CallEnd::TimedOut(Some(detail)), self.reload().map_err(Into::into)),
             Err(CallerError::Link(LinkError::Io { .. })) if self.disconnects < MAX_DISCONNECTS => {
                 self.is_lost = true;
                 self.disconnects += 1;
@@ -243,7 +197,7 @@ impl BoardMachine {
         };
         match calls {
             // It is judged even if the board can't be recovered; then the next one fails.
-            [call] => Ok(vec![wire::unfinished(call, end)]),
+            [call] => Ok(vec![Outcome::unfinished(call, end)]),
             _ => recovered.and_then(|()| self.run_each(calls)),
         }
     }
@@ -254,20 +208,20 @@ impl BoardMachine {
         &mut self,
         calls: &[Call],
         mut outcomes: Vec<Outcome>,
-    ) -> Result<Vec<Outcome>, BoardMachineError> {
+    ) -> Result<Vec<Outcome>, MachineError> {
         self.disconnects = 0;
         let Some(changed) = self.changed_code()? else { return Ok(outcomes) };
         self.upload(&self.loaded.code.clone())?;
         match &mut outcomes[..] {
             [outcome] => {
-                outcome.violations.push(changed);
+                outcome.violations.push((changed, None));
                 Ok(outcomes)
             }
             _ => self.run_each(calls),
         }
     }
 
-    fn run_each(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, BoardMachineError> {
+    fn run_each(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
         let mut outcomes = Vec::with_capacity(calls.len());
         for call in calls {
             outcomes.extend(self.run_batch(std::slice::from_ref(call))?);
@@ -293,43 +247,20 @@ impl BoardMachine {
             self.loaded.add_writes(written);
         }
         let results = made?;
-        self.loaded.confirm_calls();
+        // Only the mocks of the last call remain.
+        self.loaded.replaced.clear();
         Ok(calls.iter().zip(results).map(|(call, result)| wire::outcome(call, &result)).collect())
     }
 
-    /// Has the caller count through arguments. After what may have damaged the program, it is
-    /// loaded again.
-    fn count_calls(
-        &mut self,
-        first: &Call,
-        count: &ArgumentSweep,
-    ) -> Result<Option<u16>, BoardMachineError> {
-        self.ensure_running()?;
-        let time = self.live.time_of(first.timeout + 2 * count.t_states) / count.calls.max(1);
-        let request = wire::count_request(first, count);
-        match self.caller.count(&mut self.live.link, &request, time) {
-            Ok(reply) if self.changed_code()?.is_none() => {
-                let is_expected = reply.crc == count.crc && reply.status.faults() == 0;
-                Ok(is_expected.then(|| wire::stack_used(reply.status, reply.stack_used)))
-            }
-            Ok(_) => self.reload().map(|()| None),
-            Err(error @ CallerError::Link(LinkError::Interrupted { .. })) => {
-                self.is_lost = true;
-                Err(error.into())
-            }
-            Err(error) => self.recover(Some(&error)).map(|()| None),
-        }
-    }
-
     /// Compares code on the board with the program's.
-    fn changed_code(&mut self) -> Result<Option<Violation>, LinkError> {
+    fn changed_code(&mut self) -> Result<Option<ViolationKind>, CallerError> {
         for Block { address, bytes } in &self.loaded.code_with_mocks() {
             let (space, address) = (AddressSpace::Memory, u32::from(*address));
             let found = inspect::compare(&mut self.live.link, space, address, bytes, |_| {})?;
             if let Some(first) = found.first() {
                 let (from, to) = (first.expected, first.actual);
                 let address = first.address as u16;
-                return Ok(Some(Violation::CodeChanged { address, from, to }));
+                return Ok(Some(ViolationKind::CodeChanged { address, from, to }));
             }
         }
         Ok(None)
@@ -355,7 +286,24 @@ fn end(error: &CallerError) -> CallEnd {
 
 impl Machine for BoardMachine {
     fn load(&mut self, program: &Program) -> Result<(), MachineError> {
-        Ok(Self::load(self, program)?)
+        let free = self.caller.identity().load_range;
+        if let Some((first, last)) = program.image.bounds()
+            && (first < free.0 || last > free.1)
+        {
+            return Err(MachineError::Unloadable(format!(
+                "the program occupies {first:04X}H to {last:04X}H, but the caller on the board \
+                 leaves {:04X}H to {:04X}H to programs: change 'origin' or 'layout'",
+                free.0, free.1
+            )));
+        }
+        self.ensure_running()?;
+        let mut loaded = LoadedProgram::new(program, free);
+        loaded.written.clone_from(&self.loaded.written);
+        self.upload(&loaded.content())?;
+        self.loaded = loaded;
+        self.loaded.written.clear();
+        self.batch = 1;
+        Ok(())
     }
 
     fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
@@ -377,7 +325,22 @@ impl Machine for BoardMachine {
     }
 
     fn count(&mut self, first: &Call, count: &ArgumentSweep) -> Result<Option<u16>, MachineError> {
-        Ok(self.count_calls(first, count)?)
+        self.ensure_running()?;
+        let time = self.live.time_of(first.timeout + 2 * count.t_states) / count.calls.max(1);
+        let request = wire::count_request(first, count);
+        match self.caller.count(&mut self.live.link, &request, time) {
+            // What may have damaged the program is followed by a reload.
+            Ok(reply) if self.changed_code()?.is_none() => {
+                let is_expected = reply.crc == count.crc && reply.status.faults() == 0;
+                Ok(is_expected.then(|| wire::stack_used(reply.status, reply.stack_used)))
+            }
+            Ok(_) => Ok(self.reload().map(|()| None)?),
+            Err(error @ CallerError::Link(LinkError::Interrupted { .. })) => {
+                self.is_lost = true;
+                Err(error.into())
+            }
+            Err(error) => self.recover(Some(&error)).map(|()| None),
+        }
     }
 
     fn read(&mut self, address: u16, length: usize) -> Result<Vec<u8>, MachineError> {
@@ -385,7 +348,7 @@ impl Machine for BoardMachine {
         let space = AddressSpace::Memory;
         let bytes = inspect::read(&mut self.live.link, space, address.into(), length, |_| {});
         self.is_lost = bytes.is_err();
-        Ok(bytes.map_err(BoardMachineError::from)?)
+        Ok(bytes.map_err(CallerError::from)?)
     }
 
     fn name(&self) -> &str {

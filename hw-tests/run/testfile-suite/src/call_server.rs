@@ -1,20 +1,21 @@
 //! Serves calls by lines of JSON, for other test frameworks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
 
 use cli_support::text::{Escape, escape_json};
 use serde_json::{Map, Value, json};
-use z80_core::{FLAGS, REGISTER_NAMES, Registers, register_value};
+use z80_core::{FLAGS, REGISTER_NAMES, Registers};
 
 use crate::block::Block;
-use crate::calls::{REGISTERS, call};
+use crate::case::single_call;
 use crate::judge::Judged;
 use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
 use crate::model::TestFile;
-use crate::parse::{CallRequest, Request, is_output};
+use crate::parse::{CallRequest, Request};
 use crate::program::{MAX_OUTPUT, Program};
+use crate::registers::{is_output, value};
 
 /// The maximum length of a request in bytes.
 const MAX_REQUEST: u64 = 1 << 22;
@@ -60,23 +61,19 @@ impl CallServer {
     /// Returns the error of `input` or `output`. A wrong request is none: the reply describes it.
     pub fn serve(&mut self, input: &mut dyn BufRead, output: &mut dyn Write) -> io::Result<()> {
         let mut line = Vec::new();
-        loop {
-            line.clear();
-            if (&mut *input).take(MAX_REQUEST).read_until(b'\n', &mut line)? == 0 {
-                return Ok(());
-            }
-            let reply = if line.len() as u64 == MAX_REQUEST && line.last() != Some(&b'\n') {
-                skip_line(input)?;
-                error(format!("the request is longer than {MAX_REQUEST} bytes"))
-            } else {
-                match std::str::from_utf8(&line) {
-                    Ok(line) => self.reply(line),
-                    Err(_) => error("the request is not UTF-8".to_owned()),
+        while read_part(input, &mut line)? {
+            let reply = match std::str::from_utf8(&line) {
+                _ if is_partial(&line) => {
+                    while is_partial(&line) && read_part(input, &mut line)? {}
+                    error(format!("the request is longer than {MAX_REQUEST} bytes"))
                 }
+                Ok(line) => self.reply(line),
+                Err(_) => error("the request is not UTF-8".to_owned()),
             };
             writeln!(output, "{}", escape_json(&reply.to_string()))?;
             output.flush()?;
         }
+        Ok(())
     }
 
     /// Returns the reply to a request; an object with `error` if it is wrong or fails.
@@ -114,20 +111,33 @@ impl CallServer {
 
     fn call(&mut self, request: &CallRequest) -> Result<Value, String> {
         let (file, step) = (self.file.as_ref().ok_or(NO_PROGRAM)?, &request.step);
-        let mut call = call(file, step, REGISTERS, false);
+        let mut call = Call { reload: false, ..single_call(file, step) };
         call.read.extend(&request.reads);
         call.memory.splice(0..0, blocks(&self.pending));
         refuse(self.machine.as_ref(), &call)?;
         let outcome = self.machine.run_one(&call).map_err(message)?;
         self.pending.clear();
-        let program = &file.program;
-        let judged = Judged { program, step, call: &call, outcome: &outcome, contract: None };
-        let not_checked = judged.not_checked(self.machine.as_ref());
-        let found = judged.differences(self.machine.as_mut());
-        let found: Vec<_> = found.iter().map(ToString::to_string).collect();
-        let mut reply = call_reply(request, &outcome, &found, &not_checked);
-        reply["console"] = json!(self.printed(&outcome)?);
-        Ok(reply)
+        let mut not_checked = BTreeSet::new();
+        let judged = Judged::new(file, step, &call, &outcome, &[]);
+        let found = judged.differences(self.machine.as_mut(), &mut not_checked);
+        let ports = outcome.outputs.iter();
+        let ports = ports.map(|(port, bytes)| (format!("{port:02X}H"), json!(bytes)));
+        let calls = call.mocks.iter().zip(&outcome.mock_calls);
+        let calls = calls.map(|(mock, calls)| (mock.name.clone(), json!(calls)));
+        // The memory that the request reads follows that of the expectations.
+        let memory = outcome.memory.len().saturating_sub(request.reads.len());
+        Ok(json!({
+            "returned": outcome.end == CallEnd::Returned,
+            "out": outputs(request.outputs.as_deref(), &outcome.registers),
+            "memory": outcome.memory[memory..],
+            "cycles": outcome.t_states,
+            "stack": outcome.stack,
+            "console": self.printed(&outcome)?,
+            "ports": ports.collect::<Map<_, _>>(),
+            "calls": calls.collect::<Map<_, _>>(),
+            "findings": found.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "not_checked": not_checked,
+        }))
     }
 
     /// Returns the output of the last call on the console; `None` if there is none, or if a board
@@ -182,7 +192,7 @@ fn refuse(machine: &dyn Machine, call: &Call) -> Result<(), String> {
 }
 
 fn message(error: MachineError) -> String {
-    error.0
+    error.to_string()
 }
 
 /// Returns adjacent bytes as blocks.
@@ -199,41 +209,11 @@ fn blocks(bytes: &BTreeMap<u16, u8>) -> Vec<Block> {
     blocks
 }
 
-fn call_reply(
-    request: &CallRequest,
-    outcome: &Outcome,
-    findings: &[String],
-    not_checked: &[String],
-) -> Value {
-    let step = &request.step;
-    let ports = outcome.outputs.iter().map(|(port, bytes)| (format!("{port:02X}H"), json!(bytes)));
-    let calls = step.mocks.iter().zip(&outcome.mock_calls);
-    let calls = calls.map(|((name, _), calls)| (name.clone(), json!(calls)));
-    json!({
-        "returned": outcome.end == CallEnd::Returned,
-        "out": outputs(request.outputs.as_deref(), &outcome.registers),
-        "memory": requested_memory(request, outcome),
-        "cycles": outcome.t_states,
-        "stack": outcome.stack,
-        "ports": ports.collect::<Map<_, _>>(),
-        "calls": calls.collect::<Map<_, _>>(),
-        "findings": findings,
-        "not_checked": not_checked,
-    })
-}
-
-/// Returns the memory after that of the expectations.
-fn requested_memory<'o>(request: &CallRequest, outcome: &'o Outcome) -> &'o [Vec<u8>] {
-    let expected = outcome.memory.len().saturating_sub(request.reads.len());
-    outcome.memory.get(expected..).unwrap_or_default()
-}
-
 fn outputs(names: Option<&[&'static str]>, registers: &Registers) -> Map<String, Value> {
     let all = || REGISTER_NAMES.into_iter().filter(|name| is_output(name));
     let all = || all().chain(FLAGS.map(|(name, _)| name)).collect();
     let names: Vec<&str> = names.map_or_else(all, <[_]>::to_vec);
-    let value = |name: &str| Some((name.to_owned(), json!(register_value(registers, name)?)));
-    names.into_iter().filter_map(value).collect()
+    names.into_iter().map(|name| (name.to_owned(), json!(value(registers, name)))).collect()
 }
 
 /// Returns the exported labels with their addresses.
@@ -246,15 +226,13 @@ fn error(message: String) -> Value {
     json!({ "error": message.lines().map(Escape::escaped).collect::<Vec<_>>().join("\n") })
 }
 
-/// Reads the rest of a line.
-fn skip_line(input: &mut dyn BufRead) -> io::Result<()> {
-    loop {
-        let bytes = input.fill_buf()?;
-        let end = bytes.iter().position(|byte| *byte == b'\n');
-        let length = end.map_or(bytes.len(), |end| end + 1);
-        input.consume(length);
-        if end.is_some() || length == 0 {
-            return Ok(());
-        }
-    }
+/// Reads a line, or as much of it as a request may have. Returns `false` at the end.
+fn read_part(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    Ok(input.take(MAX_REQUEST).read_until(b'\n', line)? > 0)
+}
+
+/// Returns `true` if a line goes on after this part.
+fn is_partial(part: &[u8]) -> bool {
+    part.len() as u64 == MAX_REQUEST && part.last() != Some(&b'\n')
 }

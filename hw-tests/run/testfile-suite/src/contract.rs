@@ -13,10 +13,14 @@
 //! time that is no number or range, such as `98, 64 a byte`, is not checked.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-use z80_core::canonical_register_name;
+use tdlasm::source::DiskLoader;
+use z80_core::{canonical_register_name, register_halves};
 
-use crate::model::halves;
+use crate::machine::{Entry, Measure};
+use crate::matcher::{Matcher, Test};
+use crate::model::{Step, TestFile};
 
 /// The contract of a routine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,25 +28,50 @@ pub struct Contract {
     /// The label.
     pub name: String,
     /// The source as named by the test file, and the line, from 1.
-    pub place: (String, usize),
+    pub location: (String, usize),
     /// The registers that may change: those of Clobbers and Exit. `None` if there is no Clobbers.
     pub(crate) may_change: Option<BTreeSet<&'static str>>,
-    /// The maximum of bytes of stack.
-    pub(crate) stack: Option<u16>,
-    /// The least and most T-states.
-    pub(crate) cycles: Option<(u64, u64)>,
+    /// The most bytes of stack, the least and most T-states.
+    pub(crate) limits: Vec<(Measure, Matcher)>,
+}
+
+impl TestFile {
+    /// Returns the contracts in one of the program's sources; `None` if the path is none of them.
+    ///
+    /// # Errors
+    /// Returns a message if the source can't be read.
+    pub fn contracts(&self, path: &Path) -> Result<Option<Vec<Contract>>, String> {
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_it = |source: &&PathBuf| **source == path || real(source) == real(path);
+        let Some(source) = self.sources.iter().find(is_it) else { return Ok(None) };
+        let text = crate::program::read(&DiskLoader, source)?;
+        Ok(Some(contracts(&source.to_string_lossy(), &String::from_utf8_lossy(&text))))
+    }
+
+    /// Returns `true` if a case or property calls the routine of a contract.
+    #[must_use]
+    pub fn calls(&self, contract: &Contract) -> bool {
+        self.steps().any(|step| contract.is_called(self, step))
+    }
+}
+
+impl Contract {
+    /// Returns `true` if a step calls the routine to its return.
+    pub(crate) fn is_called(&self, file: &TestFile, step: &Step) -> bool {
+        let is_whole = !matches!(step.call.entry, Entry::Until(_));
+        is_whole && file.program.map.symbol(&self.name) == Some(step.call.address)
+    }
 }
 
 /// Returns the contracts in a source.
-pub(crate) fn contracts(file: &str, text: &str) -> Vec<Contract> {
+fn contracts(file: &str, text: &str) -> Vec<Contract> {
     let lines: Vec<&str> = text.lines().collect();
     let starts = lines.iter().enumerate().filter_map(|(at, line)| Some((at, routine(line)?)));
     let all = starts.map(|(at, name)| {
         let comment = lines[at + 1..].iter().map_while(|line| line.strip_prefix(';'));
         contract(name, (file.to_owned(), at + 1), &fields(comment))
     });
-    all.filter(|one| one.may_change.is_some() || one.stack.is_some() || one.cycles.is_some())
-        .collect()
+    all.filter(|one| one.may_change.is_some() || !one.limits.is_empty()).collect()
 }
 
 /// Returns the name in the first line of a contract: `; NAME - does something.`
@@ -72,18 +101,22 @@ fn fields<'t>(comment: impl Iterator<Item = &'t str>) -> Vec<(String, String)> {
     fields
 }
 
-fn contract(name: &str, place: (String, usize), fields: &[(String, String)]) -> Contract {
+fn contract(name: &str, location: (String, usize), fields: &[(String, String)]) -> Contract {
     let field = |name: &str| {
         let found = fields.iter().find(|(known, _)| known == name);
         found.map(|(_, text)| text.as_str())
     };
     let results = field("Exit").map(results).unwrap_or_default();
+    let stack = field("Stack").and_then(|text| Some(vec![Test::Le(leading(text)?.0)]));
+    let cycles = field("Cycles").and_then(cycles);
+    let cycles = cycles.map(|(least, most)| vec![Test::Ge(least), Test::Le(most)]);
+    let limits = [(Measure::Stack, stack), (Measure::Cycles, cycles)];
+    let limit = |(measure, tests)| Some((measure, Matcher { mask: None, tests: tests? }));
     Contract {
         name: name.to_owned(),
-        place,
+        location,
         may_change: field("Clobbers").map(|text| &clobbers(text) | &results),
-        stack: field("Stack").and_then(|text| leading(text)?.0.try_into().ok()),
-        cycles: field("Cycles").and_then(cycles),
+        limits: limits.into_iter().filter_map(limit).collect(),
     }
 }
 
@@ -95,7 +128,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the registers that a word names; names are in capitals, as `a` is an article.
 fn registers(word: &str) -> Vec<&'static str> {
     match canonical_register_name(word) {
-        Some(name) if word == name || word == "PSW" => halves(name).collect(),
+        Some(name) if word == name || word == "PSW" => register_halves(name).collect(),
         _ => Vec::new(),
     }
 }
@@ -121,12 +154,12 @@ fn results(text: &str) -> BTreeSet<&'static str> {
 }
 
 /// Returns the number at the start of a text, and the rest.
-fn leading(text: &str) -> Option<(u64, &str)> {
+fn leading(text: &str) -> Option<(u32, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
-fn cycles(text: &str) -> Option<(u64, u64)> {
+fn cycles(text: &str) -> Option<(u32, u32)> {
     let (least, rest) = leading(text)?;
     let (most, rest) = match rest.strip_prefix("..") {
         Some(rest) => leading(rest)?,
@@ -159,8 +192,13 @@ MUL:    RET
     #[test]
     fn fields_are_read_with_their_continuations() {
         let [mul] = <[_; 1]>::try_from(contracts("mul.asm", SOURCE)).expect("one contract");
-        assert_eq!((mul.name.as_str(), mul.place), ("MUL", ("mul.asm".to_owned(), 3)));
-        assert_eq!((mul.stack, mul.cycles), (Some(2), Some((300, 400))));
+        assert_eq!((mul.name.as_str(), mul.location), ("MUL", ("mul.asm".to_owned(), 3)));
+        let limit = |tests: &[Test]| Matcher { mask: None, tests: tests.to_vec() };
+        let limits = [
+            (Measure::Stack, limit(&[Test::Le(2)])),
+            (Measure::Cycles, limit(&[Test::Ge(300), Test::Le(400)])),
+        ];
+        assert_eq!(mul.limits, limits);
         let expected =
             ["A", "B", "B'", "C", "C'", "D", "D'", "E", "E'", "F", "H", "IXH", "IXL", "L"];
         assert_eq!(mul.may_change.expect("a list").into_iter().collect::<Vec<_>>(), expected);

@@ -3,12 +3,9 @@
 use cli_support::text::Escape;
 use z80_core::Registers;
 
-use crate::calls::nth_call;
-use crate::case::run_at_all_times;
-use crate::judge::Judged;
-use crate::machine::{Call, Machine};
-use crate::model::{Case, Step, TestFile};
-use crate::options::TestOptions;
+use crate::case::{Run, TestOptions, nth_call};
+use crate::machine::{Call, Machine, MachineError};
+use crate::model::{Case, TestFile};
 use crate::result::RunError;
 use crate::simulated::SimulatedMachine;
 use crate::suite::result_of;
@@ -38,41 +35,30 @@ impl CallState {
     /// # Errors
     /// Returns a message if the file has no such case.
     pub fn of_case(file: &TestFile, name: &str) -> Result<Self, String> {
-        let failed = |error: RunError| error.to_string();
-        let (case, options) = (find(file, name)?, TestOptions::default());
+        let case = find(file, name)?;
         let mut machine = SimulatedMachine::new(&file.program);
+        let mut run = Run { file, machine: &mut machine, options: &TestOptions::default() };
         let result = &mut result_of(&case.heading);
+        let failed = |error: RunError| error.to_string();
         // Of the T-states of an interrupt, the first that fails.
-        let case = run_at_all_times(file, case, &mut machine, &options, result).map_err(failed)?;
-        let steps: Vec<&Step> = file.setup.iter().chain(&case.steps).collect();
-        let mut outcomes = Vec::new();
-        for (index, step) in steps.iter().enumerate() {
-            let call = nth_call(file, step, index, &outcomes);
-            let failed = |error: crate::MachineError| error.to_string();
-            let entry = machine.enter(&call).registers();
-            let memory = machine.read(0, 0x1_0000).map_err(failed)?;
-            let outcome = machine.run_one(&call).map_err(failed)?;
-            let judged = Judged {
-                program: &file.program,
-                step,
-                call: &call,
-                outcome: &outcome,
-                contract: None,
-            };
-            let found = judged.differences(&mut machine);
-            if !found.is_empty() || index + 1 == steps.len() {
-                return Ok(Self {
-                    registers: entry,
-                    memory,
-                    return_address: machine.end_address(&call),
-                    missing: missing(&call),
-                    call: (index + 1, step.target.clone()),
-                    findings: found.iter().map(ToString::to_string).collect(),
-                });
-            }
-            outcomes.push(outcome);
-        }
-        Err(format!("the case '{}' has no calls", name.escaped()))
+        let case = run.at_all_times(case, result).map_err(failed)?;
+        let outcomes = run.steps(&case.steps, result).map_err(failed)?;
+        let steps = file.setup.iter().chain(&case.steps).zip(0..outcomes.len());
+        let calls = steps.clone().map(|(step, at)| nth_call(file, step, at, &outcomes[..at]));
+        let calls: Vec<_> = calls.collect();
+        let Some(((call, before), (step, _))) = calls.split_last().zip(steps.last()) else {
+            return Err(format!("the case '{}' has no calls", name.escaped()));
+        };
+        let failed = |error: MachineError| error.to_string();
+        machine.run(before).map_err(failed)?;
+        Ok(Self {
+            registers: machine.enter(call).registers(),
+            memory: machine.read(0, 0x1_0000).map_err(failed)?,
+            return_address: machine.end_address(call),
+            missing: missing(call),
+            call: (outcomes.len(), step.target.clone()),
+            findings: result.differences.iter().map(ToString::to_string).collect(),
+        })
     }
 }
 

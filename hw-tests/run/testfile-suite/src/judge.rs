@@ -1,74 +1,79 @@
 //! Compares what a call did with what is expected.
 
-mod console;
-mod sight;
-
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use board_simulator::ViolationKind;
 use cli_support::text::Escape;
-use z80_core::{Expression, canonical_register_name, register_value};
+use z80_core::{
+    Expression, Flags, REGISTER_HALVES, Registers, Values, canonical_register_name, register_halves,
+};
 
 use crate::contract::Contract;
-use crate::machine::{Call, CallEnd, Entry, Machine, Outcome, Violation};
-use crate::matcher::{Matcher, Test, number};
-use crate::model::{ExpectedMemory, HALVES, Step, flag_names, halves};
-use crate::parse::without_prefix;
-use crate::program::Program;
+use crate::machine::{Call, CallEnd, Machine, Measure, Outcome};
+use crate::matcher::{Matcher, number};
+use crate::model::{ExpectedMemory, Step, TestFile};
+use crate::program::{Console, Program};
+use crate::registers::{is_input, value, without_prefix};
 use crate::result::{Difference, UNOBSERVED};
-
-pub(crate) use sight::{Sight, is_input};
 
 /// Differences that are reported of one block of memory.
 const MAX_BYTES: usize = 4;
 
 /// A call that has ended.
 pub(crate) struct Judged<'a> {
-    pub(crate) program: &'a Program,
-    pub(crate) step: &'a Step,
-    pub(crate) call: &'a Call,
-    pub(crate) outcome: &'a Outcome,
+    program: &'a Program,
+    step: &'a Step,
+    call: &'a Call,
+    outcome: &'a Outcome,
     /// The contract of the routine, if it is checked.
-    pub(crate) contract: Option<&'a Contract>,
+    contract: Option<&'a Contract>,
 }
 
-impl Judged<'_> {
-    /// Returns everything that is not as expected.
-    pub(crate) fn differences(&self, machine: &mut dyn Machine) -> Vec<Difference> {
+impl<'a> Judged<'a> {
+    pub(crate) fn new(
+        file: &'a TestFile,
+        step: &'a Step,
+        call: &'a Call,
+        outcome: &'a Outcome,
+        contracts: &'a [Contract],
+    ) -> Self {
+        let contract = contracts.iter().find(|contract| contract.is_called(file, step));
+        Self { program: &file.program, step, call, outcome, contract }
+    }
+
+    /// Returns everything that is not as expected, and adds what can't be checked on the machine.
+    pub(crate) fn differences(
+        &self,
+        machine: &mut dyn Machine,
+        not_checked: &mut BTreeSet<String>,
+    ) -> Vec<Difference> {
+        let Self { step, outcome, .. } = self;
+        not_checked.extend(self.not_checked(machine));
         let mut found = self.violations();
-        if let Some(difference) = self.end() {
-            found.push(difference);
+        if let Some(why) = self.end() {
+            found.push(Difference::finding(why, None));
             return found;
         }
-        let expect = &self.step.expect;
-        found.extend(self.registers());
+        let expect = &step.expect;
+        let values = expect.values.iter();
+        found.extend(values.filter_map(|one| self.compared(&self.name(one.0), one)));
         found.extend(self.flags());
-        for (block, bytes) in expect.memory.iter().zip(&self.outcome.memory) {
+        for (block, bytes) in expect.memory.iter().zip(&outcome.memory) {
             found.extend(memory(block, bytes));
         }
         found.extend(self.console(machine));
-        let limits = [
-            ("T-states", &expect.cycles, self.outcome.t_states.map(|time| time as u32)),
-            ("bytes of stack", &expect.stack, self.outcome.stack.map(u32::from)),
-        ];
-        for (what, limit, actual) in limits {
-            let (Some(limit), Some(actual)) = (limit, actual) else { continue };
-            found.extend(compared(what, limit, actual));
-        }
         // An interrupt must change no register of the program that it interrupts.
         let none = self.call.entry.is_interrupt().then(BTreeSet::new);
         let allowed = expect.clobbers.as_ref().or(none.as_ref());
-        found.extend(allowed.and_then(|allowed| self.clobbered(allowed)));
+        let clobbered = allowed.and_then(|allowed| self.clobbered(allowed));
+        found.extend(clobbered.map(|text| Difference::finding(text, None)));
         found.extend(self.contract.map(|contract| self.broken(contract)).into_iter().flatten());
         if machine.observes_accesses() {
             found.extend(self.ports());
         }
         found.extend(self.missed_interrupts());
-        for (index, matcher) in &expect.calls {
-            let name = self.step.mocks[*index].0.escaped();
-            let calls = self.outcome.mock_calls.get(*index).copied().unwrap_or(0);
-            found.extend(compared(&format!("calls of {name}"), matcher, calls));
-        }
-        let sight = Sight::new(self, machine);
+        let sight = Sight::new(step, self.call, Some(outcome), machine);
         for (text, condition) in expect.checks.iter().filter(|(_, one)| self.is_checked(one)) {
             found.extend(sight.check(text, condition));
         }
@@ -77,205 +82,169 @@ impl Judged<'_> {
 
     /// Returns `true` if the machine has measured what a condition uses.
     fn is_checked(&self, condition: &Expression) -> bool {
-        let uses = |name| condition.variables().contains(&name);
-        !(uses("cycles") && self.outcome.t_states.is_none()
-            || uses("stack") && self.outcome.stack.is_none())
+        let measures = [("cycles", Measure::Cycles), ("stack", Measure::Stack)];
+        let mut used =
+            measures.into_iter().filter(|(name, _)| condition.variables().contains(name));
+        used.all(|(_, measure)| self.outcome.measured(measure).is_some())
     }
 
     /// Returns what is expected of the call, but can't be checked on this machine.
-    pub(crate) fn not_checked(&self, machine: &dyn Machine) -> Vec<String> {
+    fn not_checked(&self, machine: &dyn Machine) -> impl Iterator<Item = String> {
         let Self { step, outcome, contract, .. } = self;
         let expect = &step.expect;
         let is_blind = !machine.observes_accesses();
-        let contract = |is_given: fn(&Contract) -> bool| contract.is_some_and(is_given);
-        let cycles = expect.cycles.is_some()
-            || expect.uses("cycles")
-            || contract(|one| one.cycles.is_some());
-        let stack =
-            expect.stack.is_some() || expect.uses("stack") || contract(|one| one.stack.is_some());
+        let limits = contract.map_or(&[][..], |contract| &contract.limits);
+        let is_unmeasured = |name, measure| {
+            let mut all = expect.values.iter().chain(limits);
+            let is_expected = expect.uses(name) || all.any(|(expected, _)| *expected == measure);
+            is_expected && outcome.measured(measure).is_none()
+        };
         let is_unobserved = [
-            cycles && outcome.t_states.is_none(),
-            stack && outcome.stack.is_none(),
-            is_blind && step.writes.is_some(),
+            is_unmeasured("cycles", Measure::Cycles),
+            is_unmeasured("stack", Measure::Stack),
+            is_blind && step.call.writes.is_some(),
             is_blind && !expect.ports.is_empty(),
-            is_blind && expect.console.is_some() && self.console_port().is_some(),
+            is_blind && expect.console.is_some() && self.prints_to_port(),
         ];
         // If a call did not return, nothing else is checked.
         let has_returned = outcome.end == CallEnd::Returned;
         let all = UNOBSERVED.into_iter().zip(is_unobserved);
-        all.filter(|one| one.1 && has_returned).map(|one| one.0.to_owned()).collect()
+        all.filter(move |one| one.1 && has_returned).map(|one| one.0.to_owned())
     }
 
-    fn end(&self) -> Option<Difference> {
-        let place = |address| self.program.place(address);
-        let what = match self.outcome.end {
+    /// Returns how the call ended, unless it returned.
+    fn end(&self) -> Option<String> {
+        let location = |address| self.program.location(address);
+        let why = match self.outcome.end {
             CallEnd::Returned => return None,
             CallEnd::TimedOut(pc) => {
                 let console = self.program.console.as_ref();
-                if let Some(reason) = pc.and_then(|pc| console?.reason(pc)) {
-                    return Some(Difference::finding(format!("did not return: {reason}"), None));
+                let last = pc.map(|pc| format!("; last at {}", location(pc))).unwrap_or_default();
+                match pc.and_then(|pc| console?.reason(pc)) {
+                    Some(reason) => format!(": {reason}"),
+                    None => format!(" within {} T-states{last}", self.call.timeout),
                 }
-                let last = pc.map(|pc| format!("; last at {}", place(pc))).unwrap_or_default();
-                format!("did not return within {} T-states{last}", self.call.timeout)
             }
-            CallEnd::Halted(pc) => format!("did not return: HALT at {}", place(pc)),
+            CallEnd::Halted(pc) => format!(": HALT at {}", location(pc)),
             CallEnd::Left(to, from) => {
-                format!(
-                    "did not return: went to {to:04X}H, outside of the program, from {}",
-                    place(from)
-                )
+                format!(": went to {to:04X}H, outside of the program, from {}", location(from))
             }
-            CallEnd::Lost => {
-                "did not return: the board has restarted, or the routine has destroyed \
-                              the program that called it"
-                    .to_owned()
-            }
+            CallEnd::Lost => ": the board has restarted, or the routine has destroyed the program \
+                              that called it"
+                .to_owned(),
         };
-        Some(Difference::finding(what, None))
+        Some(format!("did not return{why}"))
     }
 
     fn violations(&self) -> Vec<Difference> {
-        let is_judged = |violation: &&Violation| {
-            let interrupts = matches!(
-                violation,
-                Violation::InterruptsOff
-                    | Violation::InterruptMode
-                    | Violation::InterruptLatency { .. }
-                    | Violation::PlainReturn { .. }
-            );
-            let stack =
-                matches!(violation, Violation::StackMoved { .. } | Violation::StackPointer { .. });
-            !(interrupts && self.step.any_interrupts || stack && self.step.expect.uses("SP"))
+        use ViolationKind as Kind;
+        let is_judged = |kind: Kind| match kind {
+            Kind::InterruptsOff
+            | Kind::InterruptVectoring { .. }
+            | Kind::InterruptLatency { .. }
+            | Kind::PlainReturn { .. } => !self.step.any_interrupts,
+            Kind::StackNotRestored { .. } | Kind::StackPointer { .. } => {
+                !self.step.expect.uses("SP")
+            }
+            _ => true,
         };
-        let judged = self.outcome.violations.iter().filter(is_judged);
-        judged.map(|violation| self.violation(*violation)).collect()
+        let location = |address| self.program.location(address);
+        let judged = self.outcome.violations.iter().filter(|(kind, _)| is_judged(*kind));
+        let finding = |&(kind, pc): &(Kind, Option<u16>)| {
+            let text = match kind {
+                Kind::Write { address, value } => {
+                    let undeclared = match self.call.writes {
+                        Some(_) => "is not among 'writes'",
+                        None => "neither the program nor the test declares",
+                    };
+                    format!("wrote {value:02X}H to {}, which {undeclared}", location(address))
+                }
+                Kind::Input { .. } | Kind::Output { .. } => {
+                    kind.describe(location) + ", which is not among 'ports'"
+                }
+                _ => kind.describe(location),
+            };
+            Difference::finding(text, pc.map(location))
+        };
+        judged.map(finding).collect()
     }
 
-    fn violation(&self, violation: Violation) -> Difference {
-        let place = |address| self.program.place(address);
-        let (what, pc) = match violation {
-            Violation::CodeWritten { address, value, pc } => {
-                (format!("wrote {value:02X}H to code, {}", place(address)), Some(pc))
-            }
-            Violation::WriteOutside { address, value, pc } => {
-                let place = place(address);
-                (format!("wrote {value:02X}H to {place}, which is not among 'writes'"), Some(pc))
-            }
-            Violation::StrayWrite { address, value, pc } => {
-                let what = "which neither the program nor the test declares";
-                (format!("wrote {value:02X}H to {}, {what}", place(address)), Some(pc))
-            }
-            Violation::StackPointer { sp, pc } => {
-                (format!("moved SP to {sp:04X}H, above that of its caller"), Some(pc))
-            }
-            Violation::StackOverflow { sp, pc } => {
-                let size = self.call.stack_size;
-                (format!("used more than {size} bytes of stack: SP {sp:04X}H"), Some(pc))
-            }
-            Violation::StackMoved { sp, expected } => {
-                (format!("returned with SP {sp:04X}H instead of {expected:04X}H"), None)
-            }
-            Violation::InterruptsOff => ("returned with interrupts off".to_owned(), None),
-            Violation::InterruptLatency { t_states, pc } => {
-                (format!("kept interrupts off for {t_states} T-states, up to the EI"), Some(pc))
-            }
-            Violation::InterruptMode => ("changed the interrupt mode or I".to_owned(), None),
-            Violation::PlainReturn { pc } => {
-                let reti = if self.call.entry == Entry::Interrupt { "RETI" } else { "RETN" };
-                (format!("returned without {reti}"), Some(pc))
-            }
-            Violation::InputExhausted { port, pc } => {
-                (format!("read port {port:02X}H more often than there are values"), Some(pc))
-            }
-            Violation::CodeChanged { address, from, to } => {
-                (format!("changed code, {}: {from:02X}H to {to:02X}H", place(address)), None)
-            }
-            Violation::StackExhausted { size } => {
-                (format!("used more than {size} bytes of stack"), None)
-            }
-            Violation::StackNotRestored => ("returned with another SP".to_owned(), None),
-            Violation::BytesLost => {
-                ("had interrupts off so long that bytes of the line were lost".to_owned(), None)
-            }
-            Violation::PortRead { port, pc } => {
-                (format!("read port {port:02X}H, which is not among 'ports'"), Some(pc))
-            }
-            Violation::PortWritten { port, value, pc } => {
-                let what = format!("wrote {value:02X}H to port {port:02X}H");
-                (format!("{what}, which is not among 'ports'"), Some(pc))
-            }
-        };
-        Difference::finding(what, pc.map(place))
+    /// Returns what messages call a number.
+    fn name(&self, measure: Measure) -> String {
+        match measure {
+            Measure::Register(name) => name.to_owned(),
+            Measure::Cycles => "T-states".to_owned(),
+            Measure::Stack => "bytes of stack".to_owned(),
+            Measure::Calls(mock) => format!("calls of {}", self.call.mocks[mock].name.escaped()),
+        }
     }
 
-    fn registers(&self) -> impl Iterator<Item = Difference> {
-        self.step.expect.registers.iter().filter_map(|(name, matcher)| {
-            let actual = register_value(&self.outcome.registers, name).unwrap_or(0);
-            compared(name, matcher, actual.into())
-        })
+    fn compared(&self, name: &str, (measure, matcher): &(Measure, Matcher)) -> Option<Difference> {
+        compared(name, matcher, self.outcome.measured(*measure)?)
     }
 
     fn flags(&self) -> Option<Difference> {
-        let (mask, value) = self.step.expect.flags;
-        let actual = self.outcome.registers.af as u8;
-        (actual & mask != value).then(|| {
-            Difference::new("flags", flag_names((mask, value)), flag_names((mask, actual)))
-        })
+        let expected = self.step.expect.flags;
+        let actual = Flags { value: self.outcome.registers.af as u8, ..expected };
+        let differs = actual.value & expected.mask != expected.value;
+        differs.then(|| Difference::new("flags", expected.to_string(), actual.to_string()))
+    }
+
+    fn prints_to_port(&self) -> bool {
+        let console = self.program.console.as_ref();
+        console.is_some_and(|console| matches!(console.kind, Console::Port(_)))
+    }
+
+    fn console(&self, machine: &dyn Machine) -> Option<Difference> {
+        let Self { program, step, outcome, .. } = self;
+        let (console, expected) = (program.console.as_ref()?, step.expect.console.as_ref()?);
+        if self.prints_to_port() && !machine.observes_accesses() {
+            return None;
+        }
+        let memory = outcome.memory.get(step.expect.memory.len()).map_or(&[][..], Vec::as_slice);
+        let (count, bytes) = console.output(memory, &outcome.outputs);
+        if count == expected.len() && *bytes == expected[..] {
+            return None;
+        }
+        let quoted = |bytes: &[u8]| format!("\"{}\"", bytes.escape_ascii());
+        let more = count - bytes.len();
+        let more = if more > 0 { format!(" and {more} more bytes") } else { String::new() };
+        Some(Difference::new("console", quoted(expected), quoted(&bytes) + &more))
     }
 
     /// Returns the registers that changed and are neither allowed nor expected to.
-    pub(crate) fn clobbered(&self, allowed: &BTreeSet<&'static str>) -> Option<Difference> {
+    fn clobbered(&self, allowed: &BTreeSet<&'static str>) -> Option<String> {
         let expect = &self.step.expect;
-        let mut results: BTreeSet<_> =
-            expect.registers.iter().flat_map(|(name, _)| halves(name)).collect();
-        if expect.flags.0 != 0 {
+        let mut results: BTreeSet<_> = expect.registers().flat_map(register_halves).collect();
+        if expect.flags.mask != 0 {
             results.insert("F");
         }
         for (_, condition) in &expect.checks {
             results.extend(condition.variables().into_iter().flat_map(changed_by));
         }
-        let values = |name: &str| {
-            [&self.call.registers, &self.outcome.registers]
-                .map(|registers| register_value(registers, name).unwrap_or(0))
-        };
-        let differs = |name: &&&str| {
-            let [before, after] = values(name);
-            before != after
-        };
-        let all = HALVES.iter().filter(differs);
-        let wrong: Vec<_> =
-            all.filter(|name| !allowed.contains(*name) && !results.contains(*name)).collect();
-        if wrong.is_empty() {
-            return None;
-        }
         let change = |name: &&str| {
-            let [before, after] = values(name);
-            format!("{name} {before:02X}H to {after:02X}H")
+            let registers = [&self.call.registers, &self.outcome.registers];
+            let [before, after] = registers.map(|registers| value(registers, name));
+            (before != after).then(|| format!("{name} {before:02X}H to {after:02X}H"))
         };
-        let changes: Vec<_> = wrong.into_iter().map(change).collect();
-        Some(Difference::finding(format!("changed registers: {}", changes.join(", ")), None))
+        let judged = REGISTER_HALVES.iter();
+        let judged = judged.filter(|name| !allowed.contains(*name) && !results.contains(*name));
+        let changes: Vec<_> = judged.filter_map(change).collect();
+        (!changes.is_empty()).then(|| format!("changed registers: {}", changes.join(", ")))
     }
 
     /// Returns what a routine does against its contract.
     fn broken(&self, contract: &Contract) -> Vec<Difference> {
-        let (file, line) = &contract.place;
+        let (file, line) = &contract.location;
         let file = file.rsplit(['/', '\\']).next().unwrap_or_default().escaped();
         let of = |field: &str| format!("{field} of {} ({file}:{line})", contract.name);
         let changed = contract.may_change.as_ref().and_then(|allowed| self.clobbered(allowed));
-        let mut found = Vec::new();
-        if let Some(difference) = changed {
-            let what = format!("{}: {}", of("Clobbers"), difference.what);
-            found.push(Difference::finding(what, None));
-        }
-        if let (Some(most), Some(actual)) = (contract.stack, self.outcome.stack) {
-            found.extend(compared(&of("Stack"), &Matcher::at_most(most.into()), actual.into()));
-        }
-        if let (Some((least, most)), Some(actual)) = (contract.cycles, self.outcome.t_states) {
-            let tests = vec![Test::Ge(least as u32), Test::Le(most as u32)];
-            let matcher = Matcher { mask: None, tests };
-            found.extend(compared(&of("Cycles"), &matcher, actual as u32));
-        }
-        found
+        let changed = changed.map(|text| format!("{}: {text}", of("Clobbers")));
+        let limits = contract.limits.iter().filter_map(|limit| {
+            let field = if limit.0 == Measure::Stack { "Stack" } else { "Cycles" };
+            self.compared(&of(field), limit)
+        });
+        changed.map(|text| Difference::finding(text, None)).into_iter().chain(limits).collect()
     }
 
     /// Returns the interrupts that the call did not accept.
@@ -283,21 +252,17 @@ impl Judged<'_> {
         let interrupts = self.call.interrupts.iter().zip(&self.outcome.latest_equal);
         interrupts.filter(|(_, accepted)| accepted.is_none()).map(|(interrupt, _)| {
             let at = interrupt.at;
-            let what = format!("returned before it accepted the interrupt at {at} T-states");
-            Difference::finding(what, None)
+            let text = format!("returned before it accepted the interrupt at {at} T-states");
+            Difference::finding(text, None)
         })
     }
 
-    fn ports(&self) -> Vec<Difference> {
-        let mut found = Vec::new();
-        for (port, expected) in &self.step.expect.ports {
+    fn ports(&self) -> impl Iterator<Item = Difference> {
+        self.step.expect.ports.iter().filter_map(|(port, expected)| {
             let actual = self.outcome.outputs.get(port).map_or(&[][..], Vec::as_slice);
-            if actual != expected {
-                let what = format!("writes to port {port:02X}H");
-                found.push(Difference::new(what, hex(expected), hex(actual)));
-            }
-        }
-        found
+            let name = format!("writes to port {port:02X}H");
+            (actual != expected).then(|| Difference::new(name, hex(expected), hex(actual)))
+        })
     }
 }
 
@@ -306,9 +271,8 @@ fn changed_by(variable: &str) -> Vec<&'static str> {
     if variable.starts_with("in.") {
         return Vec::new();
     }
-    let name = without_prefix(variable);
-    match canonical_register_name(name) {
-        Some(name) => halves(name).collect(),
+    match canonical_register_name(without_prefix(variable)) {
+        Some(name) => register_halves(name).collect(),
         None => vec!["F"],
     }
 }
@@ -319,8 +283,8 @@ fn hex(bytes: &[u8]) -> String {
     if bytes.is_empty() { "none".to_owned() } else { bytes.join(" ") }
 }
 
-fn compared(what: &str, matcher: &Matcher, actual: u32) -> Option<Difference> {
-    (!matcher.accepts(actual)).then(|| Difference::new(what, matcher.to_string(), number(actual)))
+fn compared(name: &str, matcher: &Matcher, actual: u32) -> Option<Difference> {
+    (!matcher.accepts(actual)).then(|| Difference::new(name, matcher.to_string(), number(actual)))
 }
 
 /// Compares a block of memory with what is expected there.
@@ -329,18 +293,74 @@ fn memory(block: &ExpectedMemory, bytes: &[u8]) -> Vec<Difference> {
     let values = bytes
         .chunks(width)
         .map(|bytes| bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte)));
+    let name = block.name.escaped();
     let compared = block.elements.iter().zip(values).enumerate().filter_map(|(index, pair)| {
-        let what = match index * width {
-            0 => block.name.escaped(),
-            offset => format!("{}+{offset}", block.name.escaped()),
-        };
-        compared(&what, pair.0, pair.1)
+        let offset = index * width;
+        let name = if offset == 0 { name.clone() } else { format!("{name}+{offset}") };
+        compared(&name, pair.0, pair.1)
     });
     let mut all: Vec<_> = compared.collect();
     if let Some(more) = all.len().checked_sub(MAX_BYTES).filter(|more| *more > 0) {
         all.truncate(MAX_BYTES);
-        let what = format!("{}: {more} more values differ", block.name.escaped());
-        all.push(Difference::finding(what, None));
+        all.push(Difference::finding(format!("{name}: {more} more values differ"), None));
     }
     all
+}
+
+/// The values that conditions see.
+pub(crate) struct Sight<'a> {
+    before: Registers,
+    /// What the call did; `None` before it, for assumptions.
+    outcome: Option<&'a Outcome>,
+    /// The registers that the test sets, in halves.
+    given: BTreeSet<&'static str>,
+    machine: RefCell<&'a mut dyn Machine>,
+}
+
+impl<'a> Sight<'a> {
+    pub(crate) fn new(
+        step: &Step,
+        call: &Call,
+        outcome: Option<&'a Outcome>,
+        machine: &'a mut dyn Machine,
+    ) -> Self {
+        let given = step.registers.iter().flat_map(|(name, _)| register_halves(name)).collect();
+        Self { before: call.registers, outcome, given, machine: RefCell::new(machine) }
+    }
+
+    /// Returns what a condition that does not hold found.
+    fn check(&self, text: &str, condition: &Expression) -> Option<Difference> {
+        if condition.value(self) != 0 {
+            return None;
+        }
+        let value = |name: &str| format!("{} = {}", name.escaped(), self.value(name));
+        let values: Vec<_> = condition.variables().into_iter().map(value).collect();
+        let subject = format!("check {}", text.escaped());
+        Some(Difference::new(
+            subject,
+            "true".to_owned(),
+            format!("false with {}", values.join(", ")),
+        ))
+    }
+}
+
+impl Values for Sight<'_> {
+    /// A register that the test sets is an input, any other an output; `in.` and `out.` select.
+    fn value(&self, name: &str) -> i64 {
+        let outcome = self.outcome;
+        match name {
+            "cycles" => outcome.and_then(|outcome| outcome.t_states).unwrap_or(0) as i64,
+            "stack" => outcome.and_then(|outcome| outcome.stack).unwrap_or(0).into(),
+            _ => {
+                let after = outcome.filter(|_| !is_input(name, &self.given));
+                let registers = after.map_or(&self.before, |outcome| &outcome.registers);
+                value(registers, without_prefix(name)).into()
+            }
+        }
+    }
+
+    fn byte(&self, address: u16) -> u8 {
+        let read = self.machine.borrow_mut().read(address, 1);
+        read.ok().and_then(|bytes| bytes.first().copied()).unwrap_or(0)
+    }
 }

@@ -32,7 +32,6 @@ mod baseline;
 mod block;
 mod board;
 mod call_server;
-mod calls;
 mod case;
 mod contract;
 mod debug;
@@ -41,10 +40,10 @@ mod judge;
 mod machine;
 mod matcher;
 mod model;
-mod options;
 mod parse;
 mod program;
 mod property;
+mod registers;
 mod result;
 mod run;
 mod simulated;
@@ -53,25 +52,26 @@ mod written;
 
 pub use baseline::CycleBaseline;
 pub use block::Block;
-pub use board::{BoardMachine, BoardMachineError};
+pub use board::BoardMachine;
 pub use call_server::CallServer;
+pub use case::TestOptions;
 pub use contract::Contract;
 pub use debug::CallState;
 pub use document::{FileError, FileErrors};
 pub use hil_harness::suite::Verdict;
 pub use machine::{
-    ArgumentSweep, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Mock, MockReturn,
-    Outcome, Violation,
+    ArgumentSweep, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Measure, Mock,
+    MockReturn, Outcome,
 };
 pub use matcher::{Matcher, Test};
 pub use model::{
     Case, Expectation, ExpectedMemory, GeneratedBlock, Generator, Heading, Judge, ListedCase,
     Property, StackArea, Step, TestFile,
 };
-pub use options::TestOptions;
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
 pub use result::{Difference, RunError, TestDetails, UNOBSERVED};
 pub use run::{run, run_one};
 pub use simulated::SimulatedMachine;
 pub use suite::{TestCase, TestFiles, TestResult};
-pub use z80_core::Registers;
+pub use written::Written;
+pub use z80_core::{Flags, Registers};

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use z80_core::Registers;
+use board_simulator::ViolationKind;
+use z80_core::{Flags, Registers};
 
 use crate::block::Block;
 use crate::program::Program;
+use crate::registers::value;
 
 /// A call of a routine.
 #[derive(Debug, Clone, Default)]
@@ -111,6 +113,8 @@ pub struct ArgumentSweep {
 /// A routine that is replaced by what it returns.
 #[derive(Debug, Clone, Default)]
 pub struct Mock {
+    /// The label as written.
+    pub name: String,
     /// The address of the routine.
     pub address: u16,
     /// What each call returns; the last one is repeated.
@@ -120,8 +124,10 @@ pub struct Mock {
 /// What a call of a mock sets before it returns.
 #[derive(Debug, Clone, Default)]
 pub struct MockReturn {
-    /// Registers and flags by name.
+    /// Registers by name.
     pub registers: Vec<(&'static str, u16)>,
+    /// Flags.
+    pub flags: Flags,
     /// Memory.
     pub memory: Vec<Block>,
 }
@@ -139,8 +145,8 @@ pub struct Outcome {
     pub t_states: Option<u64>,
     /// Bytes of stack that the routine used below its return address; `None` if not measured.
     pub stack: Option<u16>,
-    /// What the routine must not do.
-    pub violations: Vec<Violation>,
+    /// What the routine must not do, each with the address of the instruction, where it is known.
+    pub violations: Vec<(ViolationKind, Option<u16>)>,
     /// The values that were written to ports, in order (simulated only).
     pub outputs: BTreeMap<u8, Vec<u8>>,
     /// How often each of the mocks was called.
@@ -148,6 +154,48 @@ pub struct Outcome {
     /// For each interrupt that was accepted, the latest [`Interrupt::at`] with which the whole call
     /// would run the same, as each of its requests would be accepted at the same instruction.
     pub latest_equal: Vec<Option<u64>>,
+}
+
+impl Outcome {
+    /// Returns what a call did without a result, or before it has one.
+    pub(crate) fn unfinished(call: &Call, end: CallEnd) -> Self {
+        let (memory, violations, outputs, mock_calls, latest_equal) = Default::default();
+        let (registers, t_states, stack) = (call.registers, None, None);
+        Self {
+            end,
+            registers,
+            memory,
+            t_states,
+            stack,
+            violations,
+            outputs,
+            mock_calls,
+            latest_equal,
+        }
+    }
+
+    /// Returns what was measured; `None` if the machine does not.
+    pub(crate) fn measured(&self, measure: Measure) -> Option<u32> {
+        match measure {
+            Measure::Register(name) => Some(value(&self.registers, name).into()),
+            Measure::Cycles => self.t_states.map(|time| time.try_into().unwrap_or(u32::MAX)),
+            Measure::Stack => self.stack.map(u32::from),
+            Measure::Calls(mock) => self.mock_calls.get(mock).copied(),
+        }
+    }
+}
+
+/// A number that a call results in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// The value of a register, by its name.
+    Register(&'static str),
+    /// T-states.
+    Cycles,
+    /// Bytes of stack.
+    Stack,
+    /// Calls of the mock with this index.
+    Calls(usize),
 }
 
 /// How a call ended.
@@ -165,50 +213,16 @@ pub enum CallEnd {
     Lost,
 }
 
-/// Something that a routine must not do. `pc` is the address of the instruction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the fields are addresses and values as named")]
-pub enum Violation {
-    /// It wrote to code.
-    CodeWritten { address: u16, value: u8, pc: u16 },
-    /// It wrote outside of the declared addresses.
-    WriteOutside { address: u16, value: u8, pc: u16 },
-    /// It wrote outside of the program and of the memory that the test names.
-    StrayWrite { address: u16, value: u8, pc: u16 },
-    /// It used more stack than allowed.
-    StackOverflow { sp: u16, pc: u16 },
-    /// It moved SP above that of its caller.
-    StackPointer { sp: u16, pc: u16 },
-    /// It returned with another SP than expected.
-    StackMoved { sp: u16, expected: u16 },
-    /// It returned with interrupts off.
-    InterruptsOff,
-    /// Interrupts were off for longer than a serial chip can wait.
-    InterruptLatency { t_states: u64, pc: u16 },
-    /// It changed interrupt mode or register I.
-    InterruptMode,
-    /// It served an interrupt, and returned without RETI or RETN.
-    PlainReturn { pc: u16 },
-    /// It read a port more often than there are values for it.
-    InputExhausted { port: u8, pc: u16 },
-    /// It has changed code (on a board).
-    CodeChanged { address: u16, from: u8, to: u8 },
-    /// It used more stack than these bytes (on a board).
-    StackExhausted { size: u16 },
-    /// It returned with another SP (on a board).
-    StackNotRestored,
-    /// It had interrupts off for so long that bytes of the line were lost (on a board).
-    BytesLost,
-    /// It read a port that the test does not name.
-    PortRead { port: u8, pc: u16 },
-    /// It wrote to a port that the test does not name.
-    PortWritten { port: u8, value: u8, pc: u16 },
-}
-
 /// Error returned if a machine can't run calls, apart from what a routine does.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct MachineError(pub String);
+pub enum MachineError {
+    /// The program lies where the machine has no room for it.
+    #[error("{0}")]
+    Unloadable(String),
+    /// The machine failed.
+    #[error("{0}")]
+    Failed(String),
+}
 
 /// Something that runs calls: a simulated processor, or a board with a caller program.
 pub trait Machine {
@@ -232,7 +246,7 @@ pub trait Machine {
     /// Returns `MachineError` as [`Self::run`] does.
     fn run_one(&mut self, call: &Call) -> Result<Outcome, MachineError> {
         let outcome = self.run(std::slice::from_ref(call))?.pop();
-        outcome.ok_or_else(|| MachineError("the machine returned no outcome".to_owned()))
+        outcome.ok_or_else(|| MachineError::Failed("the machine returned no outcome".to_owned()))
     }
 
     /// Returns `true` if the machine implements [`Self::count`].
@@ -275,5 +289,17 @@ pub trait Machine {
     /// Returns why the machine can't make a call; `None` if it can.
     fn refusal(&self, _call: &Call) -> Option<String> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t_states_of_more_than_32_bits_exceed_every_limit() {
+        let outcome = Outcome::unfinished(&Call::default(), CallEnd::Returned);
+        let outcome = Outcome { t_states: Some(0x1_0000_0005), ..outcome };
+        assert_eq!(outcome.measured(Measure::Cycles), Some(u32::MAX));
     }
 }

@@ -2,11 +2,8 @@
 
 use std::fmt;
 
-use serde::Deserialize;
-
 /// Conditions on a value, all of which must hold.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "MatcherTable")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matcher {
     /// The bits that count; `None` for all.
     pub mask: Option<u32>,
@@ -27,65 +24,11 @@ pub enum Test {
     AnyOf(Vec<u32>),
 }
 
-/// A number, or operators such as `{ lt = 5 }`.
-#[derive(Deserialize)]
-pub(crate) struct MatcherTable {
-    #[serde(rename = "=")]
-    value: Option<u32>,
-    eq: Option<u32>,
-    ne: Option<u32>,
-    lt: Option<u32>,
-    le: Option<u32>,
-    gt: Option<u32>,
-    ge: Option<u32>,
-    any_of: Option<Vec<u32>>,
-    mask: Option<u32>,
-}
-
-impl MatcherTable {
-    /// Returns a matcher in which a number by itself is a maximum.
-    pub(crate) fn limit(self) -> Matcher {
-        self.matcher(Test::Le)
-    }
-
-    fn matcher(self, plain: fn(u32) -> Test) -> Matcher {
-        let tests = [
-            self.value.map(plain),
-            self.eq.map(Test::Eq),
-            self.ne.map(Test::Ne),
-            self.lt.map(Test::Lt),
-            self.le.map(Test::Le),
-            self.gt.map(Test::Gt),
-            self.ge.map(Test::Ge),
-            self.any_of.map(Test::AnyOf),
-        ];
-        Matcher { mask: self.mask, tests: tests.into_iter().flatten().collect() }
-    }
-}
-
-impl TryFrom<MatcherTable> for Matcher {
-    type Error = &'static str;
-
-    fn try_from(table: MatcherTable) -> Result<Self, &'static str> {
-        let matcher = table.matcher(Test::Eq);
-        match matcher.tests.is_empty() {
-            true => Err("expected an operator: eq, ne, lt, le, gt, ge or any_of"),
-            false => Ok(matcher),
-        }
-    }
-}
-
 impl Matcher {
     /// Expects a value.
     #[must_use]
     pub fn equal(value: u32) -> Self {
         Self { mask: None, tests: vec![Test::Eq(value)] }
-    }
-
-    /// Expects at most a value.
-    #[must_use]
-    pub fn at_most(value: u32) -> Self {
-        Self { mask: None, tests: vec![Test::Le(value)] }
     }
 
     /// Returns `true` if the value is as expected.

@@ -1,7 +1,6 @@
 //! Test files after parsing: labels are resolved, values are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::iter::Copied;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::slice;
@@ -9,12 +8,12 @@ use std::slice;
 use board_simulator::profiling::StepCounter;
 use serde::{Deserialize, Serialize};
 use tdlasm::project::Pane;
-use z80_core::Expression;
+use z80_core::{Expression, Flags};
 
-use crate::block::Block;
-use crate::machine::{Entry, Interrupt, Mock};
+use crate::machine::{Call, Measure};
 use crate::matcher::Matcher;
 use crate::program::Program;
+use crate::written::Written;
 
 /// A test file with its program.
 pub struct TestFile {
@@ -48,20 +47,50 @@ impl TestFile {
     /// Returns a counter for the instructions of its program.
     #[must_use]
     pub fn step_counter(&self) -> StepCounter {
-        let steps = self.cases.iter().flat_map(|case| &case.steps).chain(&self.setup);
-        let steps = steps.chain(self.properties.iter().map(|property| &property.step));
         let others = self.properties.iter().filter_map(|property| match &property.judge {
             Judge::SameAs(address, ..) => Some(*address),
             _ => None,
         });
-        StepCounter::with_entries(&self.program.map, steps.map(|step| step.address).chain(others))
+        let addresses = self.steps().map(|step| step.call.address);
+        StepCounter::with_entries(&self.program.map, addresses.chain(others))
     }
 
     /// Returns the headings of cases and properties, in the order in which they run.
     pub fn headings(&self) -> impl Iterator<Item = &Heading> {
-        let properties = self.properties.iter().map(|property| &property.heading);
-        self.cases.iter().map(|case| &case.heading).chain(properties)
+        self.tests().map(|test| test.heading)
     }
+
+    /// Returns the cases and properties, in the order in which they run.
+    pub(crate) fn tests(&self) -> impl Iterator<Item = TestRef<'_>> {
+        let cases = self.cases.iter().map(|case| TestRef {
+            heading: &case.heading,
+            steps: &case.steps,
+            property: None,
+        });
+        let properties = self.properties.iter().map(|property| TestRef {
+            heading: &property.heading,
+            steps: slice::from_ref(&property.step),
+            property: Some(property),
+        });
+        cases.chain(properties)
+    }
+
+    /// Returns the case or property with this index.
+    pub(crate) fn test(&self, index: usize) -> TestRef<'_> {
+        self.tests().nth(index).expect("the index is of a case or property")
+    }
+
+    /// Returns all calls.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.setup.iter().chain(self.tests().flat_map(|test| test.steps))
+    }
+}
+
+/// A case or a property.
+pub(crate) struct TestRef<'f> {
+    pub(crate) heading: &'f Heading,
+    pub(crate) steps: &'f [Step],
+    pub(crate) property: Option<&'f Property>,
 }
 
 /// The stack that a machine gives to routines.
@@ -109,34 +138,18 @@ pub struct Case {
 /// A call and what is expected of it.
 #[derive(Debug, Clone, Default)]
 pub struct Step {
-    /// The address that is called.
-    pub address: u16,
+    /// The call, apart from its registers, from what it reads and whether it reloads.
+    pub call: Call,
     /// The label or address as written.
     pub target: String,
-    /// How it is entered and left.
-    pub entry: Entry,
     /// The registers that are set, by name.
     pub registers: Vec<(&'static str, u16)>,
-    /// The flags that are set: mask and values.
-    pub flags: (u8, u8),
-    /// The memory that is written first.
-    pub memory: Vec<Block>,
-    /// What the call reads from the console.
-    pub input: Vec<u8>,
-    /// The values that reads of ports return.
-    pub ports: BTreeMap<u8, Vec<u8>>,
-    /// The routines that are replaced, with their names.
-    pub mocks: Vec<(String, Mock)>,
-    /// The interrupts during the call.
-    pub interrupts: Vec<Interrupt>,
+    /// The flags that are set.
+    pub flags: Flags,
     /// The interrupt that comes at several T-states, one in each run.
     pub sweep: Option<Sweep>,
-    /// The only addresses that may be written.
-    pub writes: Option<Vec<RangeInclusive<u16>>>,
     /// Whether the routine may return with interrupts off, or in another mode.
     pub any_interrupts: bool,
-    /// The maximum number of T-states.
-    pub timeout: u64,
     /// What is expected.
     pub expect: Expectation,
 }
@@ -153,29 +166,31 @@ pub struct Sweep {
 /// What is expected of a call, apart from its return.
 #[derive(Debug, Clone, Default)]
 pub struct Expectation {
-    /// Registers by name.
-    pub registers: Vec<(&'static str, Matcher)>,
-    /// Flags: mask and values.
-    pub flags: (u8, u8),
+    /// Registers, T-states, bytes of stack, calls of mocks.
+    pub values: Vec<(Measure, Matcher)>,
+    /// Flags.
+    pub flags: Flags,
     /// Memory.
     pub memory: Vec<ExpectedMemory>,
     /// Output on the console.
     pub console: Option<Vec<u8>>,
-    /// T-states.
-    pub cycles: Option<Matcher>,
-    /// Bytes of stack.
-    pub stack: Option<Matcher>,
     /// The only registers that may change apart from those that are expected.
     pub clobbers: Option<BTreeSet<&'static str>>,
     /// The values written to ports.
     pub ports: BTreeMap<u8, Vec<u8>>,
-    /// The number of calls of mocks, by their index.
-    pub calls: Vec<(usize, Matcher)>,
     /// Conditions, as written and parsed.
     pub checks: Vec<(String, Expression)>,
 }
 
 impl Expectation {
+    /// Returns the registers for which a value is expected.
+    pub(crate) fn registers(&self) -> impl Iterator<Item = &'static str> {
+        self.values.iter().filter_map(|(measure, _)| match measure {
+            Measure::Register(name) => Some(*name),
+            _ => None,
+        })
+    }
+
     /// Returns `true` if a condition uses this variable.
     pub(crate) fn uses(&self, name: &str) -> bool {
         self.checks.iter().any(|(_, condition)| condition.variables().contains(&name))
@@ -202,8 +217,8 @@ pub struct Property {
     pub heading: Heading,
     /// The call, without the generated values.
     pub step: Step,
-    /// The call as the file writes it.
-    pub written: WrittenCall,
+    /// The keys of its call, as the file writes them.
+    pub written: Vec<(String, Written)>,
     /// The registers that are generated.
     pub args: Vec<(&'static str, Generator)>,
     /// The memory that is generated.
@@ -227,21 +242,6 @@ impl Property {
         let sizes = self.args.iter().map(|(_, generator)| generator.size());
         sizes.fold(1, |all, size| all.saturating_mul(size))
     }
-}
-
-/// What a file writes about the call of a property, as keys and values of TOML.
-#[derive(Debug, Clone, Default)]
-pub struct WrittenCall {
-    /// The keys that a case has, too, apart from `name`, `call` and those below.
-    pub fields: Vec<(String, String)>,
-    /// The fields of `in`.
-    pub inputs: Vec<(String, String)>,
-    /// The blocks of `memory`.
-    pub memory: Vec<String>,
-    /// The fields of `expect`.
-    pub expect: Vec<(String, String)>,
-    /// The blocks of `expect.memory`.
-    pub expected_memory: Vec<String>,
 }
 
 /// What decides whether an output is right.
@@ -288,43 +288,4 @@ pub struct GeneratedBlock {
     pub byte: Generator,
     /// The register that holds the number of bytes.
     pub count_in: Option<&'static str>,
-}
-
-/// Flags by name: mask and value in F.
-pub(crate) const FLAG_NAMES: [(&str, u8, u8); 12] = [
-    ("C", 0x01, 0x01),
-    ("NC", 0x01, 0x00),
-    ("N", 0x02, 0x02),
-    ("NN", 0x02, 0x00),
-    ("PE", 0x04, 0x04),
-    ("PO", 0x04, 0x00),
-    ("H", 0x10, 0x10),
-    ("NH", 0x10, 0x00),
-    ("Z", 0x40, 0x40),
-    ("NZ", 0x40, 0x00),
-    ("M", 0x80, 0x80),
-    ("P", 0x80, 0x00),
-];
-
-/// Registers of eight bits that can be kept or clobbered.
-pub(crate) static HALVES: [&str; 20] = [
-    "A", "F", "B", "C", "D", "E", "H", "L", "IXH", "IXL", "IYH", "IYL", "A'", "F'", "B'", "C'",
-    "D'", "E'", "H'", "L'",
-];
-
-/// The register pairs, in the order of their halves in [`HALVES`].
-const PAIRS: [&str; 10] = ["AF", "BC", "DE", "HL", "IX", "IY", "AF'", "BC'", "DE'", "HL'"];
-
-/// Returns the halves of a register, by its canonical name; none for `SP`, `PC`, `I` and `R`.
-pub(crate) fn halves(register: &str) -> Copied<slice::Iter<'static, &'static str>> {
-    let half = HALVES.iter().position(|half| *half == register).map(|at| at..at + 1);
-    let pair = || PAIRS.iter().position(|pair| *pair == register).map(|at| 2 * at..2 * at + 2);
-    HALVES[half.or_else(pair).unwrap_or_default()].iter().copied()
-}
-
-/// Formats flags as in a test file: `C NZ`.
-pub(crate) fn flag_names((mask, value): (u8, u8)) -> String {
-    let is_shown = |(_, bit, set): &&(&str, u8, u8)| mask & bit != 0 && value & bit == *set;
-    let shown = FLAG_NAMES.iter().filter(is_shown).map(|(name, ..)| *name);
-    shown.collect::<Vec<_>>().join(" ")
 }

@@ -1,11 +1,8 @@
 //! Reads test files.
 
 mod call;
-mod decode;
 mod property;
 mod request;
-mod rows;
-mod tables;
 mod values;
 
 use std::collections::HashMap;
@@ -13,21 +10,23 @@ use std::path::Path;
 
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
+use tdlasm::project::{Pane, PaneFormat, PaneRow, check_pane_name};
 use tdlasm::source::{DiskLoader, Loader};
 
-use crate::document::{Document, FileError, FileErrors, Node};
+use crate::document::{Document, Fields, FileError, FileErrors, Item};
 use crate::model::{Case, Heading, Property, StackArea, Step, TestFile};
 use crate::program::{Console, Program, ProgramFiles};
 
 pub(crate) use request::{CallRequest, Request};
-pub(crate) use tables::is_output;
-use tables::{CaseTable, ConsoleTable, ProgramTable, StackTable, TestsTable};
-pub(crate) use values::without_prefix;
 
 /// The default stack of the caller: 256 bytes, well below the return address.
 const STACK: StackArea = StackArea { top: 0xFF00, size: 256 };
 /// The maximum of bytes of stack.
 const MAX_STACK: u16 = 0x7FFF;
+const CASES: &str = "an array of tables: [[case]]";
+const CALLS: &str = "an array of calls such as [{ call = \"INIT\" }]";
+const PANE_ROWS: &str = "[{ value = \"{HEAD}\" }]";
+const ROWS: &str = "rows such as [[\"in.A\", \"expect.HL\"], [3, 21]]";
 
 impl TestFile {
     /// Reads a test file, and assembles and links its program.
@@ -67,53 +66,85 @@ impl TestFile {
     /// As [`TestFile::read`].
     pub fn parse_with(path: &Path, text: &str, loader: &dyn Loader) -> Result<Self, FileErrors> {
         let folder = path.parent().unwrap_or(Path::new(""));
-        Document::read(path, text, rows::expand_rows, |document, root| {
-            let reader = Reader { document, program: None, is_broken: false, folder, loader };
-            let file = reader.program_file(root);
-            let (program, is_broken) = (file.as_ref().map(|file| &file.program), file.is_none());
-            let reader = Reader { program, is_broken, ..reader };
-            let tests = reader.tests(root);
-            reader.report_unknown_keys();
-            let (setup, cases, properties) = tests?;
-            Some(Self { path: path.to_owned(), setup, cases, properties, ..file? })
+        Document::read(path, text, |root| {
+            let reader = Reader { program: None, is_broken: false, folder, loader };
+            let read = |fields: &Fields<'_>| {
+                let mut file = reader.program_file(fields);
+                let (program, is_broken) = (file.as_ref().map(|one| &one.program), file.is_none());
+                let tests = Reader { program, is_broken, ..reader }.tests(fields);
+                if let Some(file) = &mut file {
+                    path.clone_into(&mut file.path);
+                    (file.setup, file.cases, file.properties) = tests;
+                }
+                file
+            };
+            root.table("", read).flatten()
         })
     }
 }
 
-/// Converts the tables of a document. What is wrong is reported to the document.
+/// Reads the panes that the debugger shows.
+fn panes(fields: &Fields<'_>) -> Vec<Pane> {
+    let row = |fields: &Fields<'_>| {
+        let format = fields.get("format").and_then(|item| {
+            let word = item.text("\"decimal\"").to_owned();
+            item.checked(PaneFormat::try_from(word).map_err(str::to_owned))
+        });
+        let name = fields.text("name", "\"head\"").map(str::to_owned);
+        let value = fields.required("value", "\"{HEAD}\"");
+        PaneRow { name, value: value.map_or("", |item| item.text("\"{HEAD}\"")).to_owned(), format }
+    };
+    let pane = |fields: &Fields<'_>| {
+        let name = fields.required("name", "\"queue\"").and_then(|item| {
+            let name = item.text("\"queue\"").to_owned();
+            item.checked(check_pane_name(name).map_err(str::to_owned))
+        });
+        let title = fields.text("title", "\"Input queue\"").map(str::to_owned);
+        fields.required("rows", PANE_ROWS);
+        let rows = fields.tables("rows", PANE_ROWS, row);
+        Pane { name: name.unwrap_or_default(), title, rows }
+    };
+    fields.tables("pane", "an array of tables: [[pane]]", pane)
+}
+
+/// Converts the tables of a document. What is wrong is reported there.
 #[derive(Clone, Copy)]
-struct Reader<'d, 't> {
-    document: &'d Document<'t>,
-    program: Option<&'d Program>,
+struct Reader<'p> {
+    program: Option<&'p Program>,
     /// Whether the program has errors, so that any label is accepted.
     is_broken: bool,
     /// The folder of the test file.
-    folder: &'d Path,
-    loader: &'d dyn Loader,
+    folder: &'p Path,
+    loader: &'p dyn Loader,
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// Reads the fields about the program and its stack. Returns `None` after an error.
-    fn program_file(&self, node: Node) -> Option<TestFile> {
-        let document = self.document;
+    fn program_file(&self, fields: &Fields<'_>) -> Option<TestFile> {
+        let document = fields.table.document;
         let errors = document.error_count();
-        let table: ProgramTable = self.decode(node)?;
-        let named = ["sources", "objects", "hex"].iter().find_map(|key| document.field(node, key));
-        let console = table.console.as_ref().map(|console| console.node);
-        let kind = table.console.and_then(|console| self.console(console));
-        let paths = |names: Vec<String>| names.iter().map(|name| self.folder.join(name)).collect();
-        let path = |name: Option<String>| name.map(|name| self.folder.join(name));
-        let files = ProgramFiles {
-            sources: table.sources.map(paths).unwrap_or_default(),
-            objects: table.objects.map(paths).unwrap_or_default(),
-            hex: path(table.hex),
-            symbols: path(table.symbols),
-            origin: table.origin,
-            layout: path(table.layout),
-            defines: table.defines.0,
-            include: paths(table.include),
-            console: matches!(kind, Some(Console::Cpm | Console::Routine(_))),
+        let paths = |key, example| {
+            let names = fields.texts(key, example).into_iter();
+            names.map(|name| self.folder.join(name)).collect::<Vec<_>>()
         };
+        let path = |key, example| fields.text(key, example).map(|name| self.folder.join(name));
+        let mut files = ProgramFiles {
+            sources: paths("sources", "[\"mul.asm\"]"),
+            objects: paths("objects", "[\"mul.o\"]"),
+            hex: path("hex", "\"mul.hex\""),
+            symbols: path("symbols", "\"mul.sym\""),
+            origin: fields.get("origin").map(|item| self.word(item)),
+            layout: path("layout", "\"layout.toml\""),
+            defines: fields.entries("defines", "a table such as { DEBUG = 1 }", |item| {
+                Some((item.key.to_owned(), self.word(item)))
+            }),
+            include: paths("include", "[\"include\"]"),
+            console: false,
+        };
+        let console = fields.get("console");
+        let kind = console.and_then(|item| self.console(item));
+        files.console = matches!(kind, Some(Console::Cpm | Console::Routine(_)));
+        let named = ["sources", "objects", "hex"].into_iter().find_map(|key| fields.get(key));
         let wrong = match named {
             None => Some("no program: expected sources = [\"mul.asm\"], objects or hex"),
             _ if files.hex.is_some() && !(files.sources.is_empty() && files.objects.is_empty()) => {
@@ -124,107 +155,157 @@ impl Reader<'_, '_> {
             }
             _ => None,
         };
-        let named = named.unwrap_or(node);
-        wrong.into_iter().for_each(|message| document.report(named, message));
+        let named = named.unwrap_or(fields.table);
+        wrong.into_iter().for_each(|message| named.report(message));
         let has_errors = document.error_count() > errors;
-        for error in table.boards.iter().filter_map(|name| BoardProfile::named(name).err()) {
-            document.report(document.field(node, "boards").unwrap_or(node), error.to_string());
+        let boards = fields.texts("boards", "[\"rc2014-classic\"]");
+        for error in boards.iter().filter_map(|name| BoardProfile::named(name).err()) {
+            fields.get("boards").unwrap_or(fields.table).report(error.to_string());
         }
+        let stack = fields.get("stack");
         if has_errors {
             return None;
         }
-        let report = |node| move |message: String| document.report(node, message);
-        let mut program = files.load_with(self.loader).map_err(report(named)).ok()?;
+        let mut program = named.checked(files.load_with(self.loader))?;
         if let (Some(kind), Some(console)) = (kind, console) {
-            program.set_console(kind).map_err(report(console)).ok()?;
+            console.checked(program.set_console(kind))?;
         }
-        let stack = Reader { program: Some(&program), ..*self }.stack(table.stack, node);
+        let stack = Reader { program: Some(&program), ..*self }.stack(stack, fields.table);
         let (path, setup, cases, properties) = Default::default();
-        let (sources, boards, panes) = (files.sources, table.boards, table.pane);
+        let (sources, panes) = (files.sources, panes(fields));
         Some(TestFile { path, program, sources, boards, stack, panes, setup, cases, properties })
     }
 
-    fn console(&self, table: ConsoleTable) -> Option<Console> {
-        let is_cpm = table.kind.is_some_and(|node| self.document.as_text(node) == Some("cpm"));
-        match (is_cpm, table.routine, table.port) {
-            (true, None, None) => Some(Console::Cpm),
-            (false, Some(name), None) => Some(Console::Routine(name)),
-            (false, None, Some(port)) => Some(Console::Port(port)),
-            _ => {
-                let expected = "\"cpm\", { routine = \"PUTC\" } or { port = 0x81 }";
-                self.document.report_expected(table.node, expected);
-                None
+    fn console(&self, item: Item<'_>) -> Option<Console> {
+        let table = |fields: &Fields<'_>| {
+            let routine = fields.text("routine", "\"PUTC\"");
+            match (routine, fields.get("port").map(|port| self.byte(port))) {
+                (Some(name), None) => Some(Console::Routine(name.to_owned())),
+                (None, Some(port)) => Some(Console::Port(port)),
+                _ => None,
             }
+        };
+        let found = match item.as_text() {
+            Some("cpm") => Some(Console::Cpm),
+            _ if item.value.is_table() => item.table("", table).flatten(),
+            _ => None,
+        };
+        if found.is_none() {
+            let expected = "\"cpm\", { routine = \"PUTC\" } or { port = 0x81 }";
+            item.report_expected(expected);
         }
+        found
     }
 
     /// Reads the stack, whose address may be a label.
-    fn stack(&self, node: Option<Node>, file: Node) -> StackArea {
-        let table: StackTable = node.and_then(|node| self.decode(node)).unwrap_or_default();
-        let top = table.top.unwrap_or(STACK.top);
-        let size = table.size.unwrap_or(STACK.size);
+    fn stack(&self, item: Option<Item<'_>>, file: Item<'_>) -> StackArea {
+        let read = |fields: &Fields<'_>| StackArea {
+            top: fields.get("top").map_or(STACK.top, |item| self.word(item)),
+            size: fields.get("size").map_or(STACK.size, |item| self.word(item)),
+        };
+        let table =
+            item.and_then(|item| item.table("a table such as { top = 0xF000, size = 128 }", read));
+        let StackArea { top, size } = table.unwrap_or(STACK);
+        let item = item.unwrap_or(file);
         // Two more bytes hold the return address.
         let bottom = top.checked_sub(size.saturating_add(2));
         let overlaps = |bottom| self.program.is_some_and(|one| one.overlaps(bottom, top - 1));
         if size > MAX_STACK {
-            let message = format!("size: {size} is not in 0 to {MAX_STACK}");
-            self.document.report(node.unwrap_or(file), message);
+            item.report(format!("size: {size} is not in 0 to {MAX_STACK}"));
         } else if bottom.is_none_or(overlaps) {
             let message = format!(
                 "the stack of {size} bytes below {top:04X}H overlaps the program: expected free \
                  memory, as in stack = {{ top = 0xF000, size = 128 }}"
             );
-            self.document.report(node.unwrap_or(file), message);
+            item.report(message);
         }
         StackArea { top, size }
     }
 
     /// Reads the calls before each case, the cases, and the properties.
-    fn tests(&self, node: Node) -> Option<(Vec<Step>, Vec<Case>, Vec<Property>)> {
-        let TestsTable { setup, case, property } = self.decode(node)?;
-        let setup = setup.map(|node| self.steps(node, 0)).unwrap_or_default();
-        let cases: Vec<_> = case.into_iter().filter_map(|node| self.case(node)).collect();
-        let properties = property.into_iter().filter_map(|node| self.property(node));
-        let properties: Vec<_> = properties.collect();
+    fn tests(&self, fields: &Fields<'_>) -> (Vec<Step>, Vec<Case>, Vec<Property>) {
+        let setup = fields.get("setup").map(|item| self.steps(item, 0)).unwrap_or_default();
+        let cases = fields.tables("case", CASES, |fields| self.cases(fields));
+        let cases: Vec<_> = cases.into_iter().flatten().collect();
+        let what = "an array of tables: [[property]]";
+        let properties = fields.tables("property", what, |fields| self.property(fields));
         let mut lines = HashMap::new();
         let headings = cases.iter().map(|case| &case.heading);
-        for Heading { name, line, .. } in headings.chain(properties.iter().map(|one| &one.heading))
-        {
-            if let Some(earlier) = lines.insert(name, line) {
-                let message =
-                    format!("the name '{}' is also that of line {earlier}", name.escaped());
-                self.document.report_at((*line, 1), message);
+        for heading in headings.chain(properties.iter().map(|one| &one.heading)) {
+            if let Some(earlier) = lines.insert(&heading.name, heading.line)
+                && !heading.name.is_empty()
+            {
+                let name = heading.name.escaped();
+                let message = format!("the name '{name}' is also that of line {earlier}");
+                fields.table.document.report((heading.line, 1), message);
             }
         }
-        Some((setup, cases, properties))
+        (setup, cases, properties)
     }
 
     /// Reads what cases and properties have in common.
-    fn heading(&self, node: Node) -> Option<Heading> {
-        Some(Heading { line: self.document.line(node), ..self.decode(node)? })
+    fn heading(&self, fields: &Fields<'_>) -> Heading {
+        let name = fields.required("name", "\"wraps at 256\"");
+        let name = name.map(|item| item.text("\"wraps at 256\""));
+        Heading {
+            name: name.unwrap_or_default().to_owned(),
+            line: fields.table.line(),
+            tags: fields.texts("tags", "[\"slow\"]"),
+            skip: fields.text("skip", "\"needs a CTC\"").map(str::to_owned),
+        }
     }
 
-    fn case(&self, node: Node) -> Option<Case> {
-        let heading = self.heading(node);
-        let CaseTable { steps, rows } = self.decode(node)?;
-        let steps = match (steps, rows) {
-            (Some(node), Some(_)) => {
-                self.document.report(node, "give either steps or rows");
-                return None;
+    /// Reads a case, or those of a table of cases.
+    fn cases(&self, fields: &Fields<'_>) -> Vec<Case> {
+        let heading = self.heading(fields);
+        match (fields.get("steps"), fields.get("rows")) {
+            (Some(steps), Some(_)) => {
+                steps.report("give either steps or rows");
+                Vec::new()
             }
-            (None, Some(node)) => {
-                self.report_type(node, "rows");
-                return None;
-            }
-            (Some(node), None) => {
-                let is_array = self.document.data(node).value.is_array();
-                if is_array && self.document.children(node).is_empty() {
-                    self.document.report(node, "expected at least one call");
+            (None, Some(rows)) => self.rows(rows, &heading, fields),
+            (Some(steps), None) => {
+                let calls = self.steps(steps, 1);
+                if steps.value.as_array().is_some_and(|all| all.is_empty()) {
+                    steps.report("expected at least one call");
                 }
-                self.steps(node, 1)
+                vec![Case { heading, steps: calls }]
             }
-            (None, None) => vec![self.step(node)?],
+            (None, None) => vec![Case { heading, steps: vec![self.step(fields)] }],
+        }
+    }
+
+    /// Reads a case for each row of values, which the first row puts into `in` or `expect`.
+    fn rows<'a>(&self, rows: Item<'a>, heading: &Heading, fields: &Fields<'a>) -> Vec<Case> {
+        let arrays = rows.each(ROWS, |row| (row, row.each(ROWS, |cell| cell)));
+        let Some(((_, headers), rows)) = arrays.split_first().filter(|(_, rows)| !rows.is_empty())
+        else {
+            if rows.value.is_array() {
+                rows.report(format!("expected a header and values: {ROWS}"));
+            }
+            return vec![Case { heading: heading.clone(), steps: vec![self.step(fields)] }];
         };
-        Some(Case { heading: heading?, steps })
+        for header in headers {
+            let name = header.as_text().unwrap_or(header.value.type_str());
+            if !name.starts_with("in.") && !name.starts_with("expect.") {
+                let name = name.escaped();
+                header.report(format!("header '{name}': expected in.A or expect.HL"));
+            }
+        }
+        let mut cases = Vec::new();
+        for ((row, values), number) in rows.iter().zip(1..) {
+            if values.len() != headers.len() {
+                let (found, expected) = (values.len(), headers.len());
+                row.report(format!("the row has {found} values, the header {expected}"));
+            }
+            let key = |header: &Item<'a>| header.as_text().unwrap_or_default();
+            let cells = headers.iter().zip(values);
+            let cells = cells.map(|(header, value)| Item { key: key(header), ..*value });
+            let steps = vec![self.step(&fields.with_row(*row, cells.collect()))];
+            let name = format!("{}, row {number}", heading.name);
+            let heading = Heading { name, line: row.line(), ..heading.clone() };
+            cases.push(Case { heading, steps });
+        }
+        cases
     }
 }

@@ -194,7 +194,7 @@ impl Program {
 
     /// Formats an address with label and line: `8003H, MUL+3 (mul.asm:17)`.
     #[must_use]
-    pub fn place(&self, address: u16) -> String {
+    pub fn location(&self, address: u16) -> String {
         self.map.describe_address(address).escaped()
     }
 }

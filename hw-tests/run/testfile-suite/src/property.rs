@@ -15,19 +15,17 @@ use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
 use crate::block::Block;
-use crate::calls::{setup_calls, single_call};
-use crate::case::run_steps;
+use crate::case::{Run, setup_calls, single_call};
 use crate::contract::Contract;
 use crate::document::FileError;
 use crate::judge::{Judged, Sight};
-use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
-use crate::model::{Case, Expectation, Judge, Property, Step, TestFile};
-use crate::options::TestOptions;
+use crate::machine::{Call, CallEnd, MachineError, Outcome};
+use crate::model::{Expectation, Judge, Property, Step};
 use crate::result::{Difference, RunError};
-use crate::suite::{TestResult, result_of};
+use crate::suite::TestResult;
 
 use count::Counter;
-use expected::Expected;
+use expected::{expect_outputs, expect_reply};
 use generate::{Input, InputTree, nth_input, runner, strategy};
 use reference::Reference;
 
@@ -40,30 +38,28 @@ const MAX_SHRINK_TIME: u64 = 1_000_000_000;
 /// Generated inputs for each that fulfils the assumption, at most.
 const MAX_REJECTIONS: u32 = 100;
 
-/// Runs a property.
+/// Runs a property, whose `result` has its name.
 ///
 /// # Errors
 /// Returns `RunError` if the machine or the reference fails.
-pub(crate) fn run(
-    file: &TestFile,
-    property: &Property,
-    machine: &mut dyn Machine,
-    options: &TestOptions<'_>,
+pub(crate) fn run<'t>(
+    mut run: Run<'t>,
+    property: &'t Property,
+    mut result: TestResult,
 ) -> Result<TestResult, RunError> {
+    let (file, options) = (run.file, run.options);
     let reference = match &property.judge {
         Judge::Reference(words, line) => Some(Reference::start(file, words, *line)?),
         _ => None,
     };
-    let mut result = result_of(&property.heading);
-    result.details.place = Some(file.program.place(property.step.address));
     // What is wrong with the setup is no matter of inputs.
-    let setup = Case { heading: property.heading.clone(), steps: Vec::new() };
-    let mut before = result_of(&property.heading);
-    run_steps(file, &setup, machine, options, &mut before)?;
+    let mut before = result.clone();
+    run.steps(&[], &mut before)?;
     if before.verdict == Verdict::Fail {
         return Ok(before);
     }
-    let mut trial = Trial { file, property, machine, options, reference, result, spent: 0 };
+    result.details.location = Some(file.program.location(property.step.call.address));
+    let mut trial = Trial { run, property, reference, result, spent: 0 };
     if property.exhaustive {
         trial.run_all()?;
     } else {
@@ -74,14 +70,19 @@ pub(crate) fn run(
 
 /// A property in progress.
 struct Trial<'t> {
-    file: &'t TestFile,
+    run: Run<'t>,
     property: &'t Property,
-    machine: &'t mut dyn Machine,
-    options: &'t TestOptions<'t>,
     reference: Option<Reference>,
     result: TestResult,
     /// T-states of all calls.
     spent: u64,
+}
+
+/// A call that was made.
+struct Made {
+    step: Step,
+    call: Call,
+    outcome: Outcome,
 }
 
 /// An input that fails.
@@ -96,12 +97,12 @@ struct Failure {
 impl Trial<'_> {
     fn run_all(&mut self) -> Result<(), RunError> {
         let all = 0..self.property.input_count();
-        let range = self.options.inputs.clone().unwrap_or_else(|| all.clone());
-        let counter = || Counter::new(self.file, self.property, self.options);
-        let mut counter = self.machine.counts().then(counter).flatten();
+        let range = self.run.options.inputs.clone().unwrap_or_else(|| all.clone());
+        let counter = || Counter::new(&self.run, self.property);
+        let mut counter = self.run.machine.counts().then(counter).flatten();
         let mut next = range.start;
         while next < range.end {
-            self.options.report_progress(|| format!("input {} of {}", next + 1, all.end));
+            self.run.report_progress(|| format!("input {} of {}", next + 1, all.end));
             let (end, has_passed) = match &mut counter {
                 Some(counter) => counter.count(self, next..range.end)?,
                 None => (range.end.min(next + BATCH as u64), false),
@@ -122,13 +123,10 @@ impl Trial<'_> {
     fn run_each(&mut self, range: Range<u64>) -> Result<bool, RunError> {
         for first in range.clone().step_by(BATCH) {
             let numbers = first..range.end.min(first + BATCH as u64);
-            let inputs: Vec<_> =
-                numbers.clone().map(|number| nth_input(self.property, number)).collect();
-            let tried = self.try_inputs(&inputs)?;
-            for ((number, input), (_, failure)) in numbers.zip(&inputs).zip(tried) {
-                let Some(failure) = failure else { continue };
-                let values = paste::values(self.property, input);
-                let reason = format!("input {} in ascending order: {values}", number + 1);
+            let inputs: Vec<_> = numbers.map(|number| nth_input(self.property, number)).collect();
+            if let Some((index, failure)) = self.first_failure(&inputs)? {
+                let (number, values) = (first + 1 + index as u64, self.values(&inputs[index]));
+                let reason = format!("input {number} in ascending order: {values}");
                 self.fail(failure, reason, "the exhaustive search");
                 return Ok(true);
             }
@@ -137,15 +135,12 @@ impl Trial<'_> {
     }
 
     fn run_random(&mut self, seed: u64) -> Result<(), RunError> {
-        let strategy = strategy(self.property);
-        let mut runner = runner(seed);
-        let mut tried = 0;
-        let mut rejected = 0;
-        while tried < self.property.cases {
-            let count = self.property.cases;
-            self.options.report_progress(|| format!("input {} of {count}", tried + 1));
-            let wanted = BATCH.min((self.property.cases - tried) as usize);
-            let trees = self.accepted(&strategy, &mut runner, wanted, &mut rejected)?;
+        let (strategy, mut runner) = (strategy(self.property), runner(seed));
+        let (count, mut tried, mut rejected) = (self.property.cases, 0, 0);
+        while tried < count {
+            self.run.report_progress(|| format!("input {} of {count}", tried + 1));
+            let wanted = BATCH.min((count - tried) as usize);
+            let mut trees = self.accepted(&strategy, &mut runner, wanted, &mut rejected)?;
             if trees.is_empty() {
                 self.result.verdict = Verdict::Fail;
                 let message = format!("'assume' holds for only {tried} of {rejected} inputs");
@@ -153,19 +148,16 @@ impl Trial<'_> {
                 break;
             }
             let inputs: Vec<Input> = trees.iter().map(ValueTree::current).collect();
-            let failures = self.try_inputs(&inputs)?;
-            for (mut tree, (_, failure)) in trees.into_iter().zip(failures) {
-                tried += 1;
-                let Some(failure) = failure else { continue };
-                let (failure, input, shrinks) = self.shrink(&mut tree, failure)?;
-                let values = paste::values(self.property, &input);
-                let count = self.property.cases;
+            if let Some((index, failure)) = self.first_failure(&inputs)? {
+                let (failure, input, shrinks) = self.shrink(&mut trees[index], failure)?;
+                let (number, values) = (tried + 1 + index as u32, self.values(&input));
                 let reason = format!(
-                    "input {tried} of {count}, seed {seed}, simplified {shrinks} times: {values}"
+                    "input {number} of {count}, seed {seed}, simplified {shrinks} times: {values}"
                 );
                 self.fail(failure, reason, &format!("seed {seed}"));
                 return Ok(());
             }
+            tried += inputs.len() as u32;
         }
         let tried = Some(format!("{tried} inputs, seed {seed}"));
         match self.result.verdict {
@@ -186,7 +178,7 @@ impl Trial<'_> {
         let limit = self.property.cases.saturating_mul(MAX_REJECTIONS);
         let mut trees = Vec::new();
         while trees.len() < wanted && *rejected < limit {
-            let tree = generate::tree(strategy, runner).map_err(MachineError)?;
+            let tree = generate::tree(strategy, runner).map_err(MachineError::Failed)?;
             if self.is_assumed(&tree.current()) {
                 trees.push(tree);
             } else {
@@ -199,8 +191,8 @@ impl Trial<'_> {
     fn is_assumed(&mut self, input: &Input) -> bool {
         let Some(assume) = &self.property.assume else { return true };
         let step = self.step(input);
-        let call = single_call(self.file, &step);
-        assume.value(&Sight::of_inputs(&step, &call, None, self.machine)) != 0
+        let call = single_call(self.run.file, &step);
+        assume.value(&Sight::new(&step, &call, None, self.run.machine)) != 0
     }
 
     /// Looks for the simplest input that fails. Each step replaces a value by one half as far from
@@ -217,15 +209,11 @@ impl Trial<'_> {
             if !more || self.spent > limit {
                 break;
             }
-            self.options.report_progress(|| format!("simplified {} times", best.2));
+            self.run.report_progress(|| format!("simplified {} times", best.2));
             let input = tree.current();
-            let failure = match self.is_assumed(&input) {
-                true => {
-                    self.try_inputs(std::slice::from_ref(&input))?.pop().and_then(|tried| tried.1)
-                }
-                false => None,
-            };
-            more = if let Some(failure) = failure {
+            let is_assumed = self.is_assumed(&input);
+            let tried = if is_assumed { std::slice::from_ref(&input) } else { &[] };
+            more = if let Some((_, failure)) = self.first_failure(tried)? {
                 best = (failure, input, best.2 + 1);
                 tree.simplify()
             } else {
@@ -239,10 +227,12 @@ impl Trial<'_> {
         self.result.verdict = Verdict::Fail;
         if failure.is_of_other {
             reason += &format!("; calling {}", failure.step.target.escaped());
-            self.result.details.place = Some(self.file.program.place(failure.step.address));
+            self.result.details.location =
+                Some(self.run.file.program.location(failure.step.call.address));
         }
         self.result.reason = Some(reason);
-        self.result.details.case = Some(paste::case(self.file, self.property, &failure, origin));
+        self.result.details.case =
+            Some(paste::case(self.run.file, self.property, &failure, origin));
         self.result.differences = failure.differences;
     }
 
@@ -252,10 +242,25 @@ impl Trial<'_> {
         let args = self.property.args.iter().zip(&input.registers);
         step.registers.extend(args.map(|((name, _), value)| (*name, *value)));
         for (block, bytes) in self.property.blocks.iter().zip(&input.blocks) {
-            step.memory.push(Block { address: block.address, bytes: bytes.clone() });
+            step.call.memory.push(Block { address: block.address, bytes: bytes.clone() });
             step.registers.extend(block.count_in.map(|name| (name, bytes.len() as u16)));
         }
         step
+    }
+
+    /// Formats the values of an input: `A = 3, DE = 7, BUFFER = [1, 2]`.
+    fn values(&self, input: &Input) -> String {
+        let registers = self.property.args.iter().zip(&input.registers);
+        let registers = registers.map(|((name, _), value)| format!("{name} = {value}"));
+        let blocks = self.property.blocks.iter().zip(&input.blocks);
+        let blocks = blocks.map(|(block, bytes)| format!("{} = {bytes:?}", block.name.escaped()));
+        registers.chain(blocks).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Runs inputs and returns the index of the first that fails.
+    fn first_failure(&mut self, inputs: &[Input]) -> Result<Option<(usize, Failure)>, RunError> {
+        let tried = self.try_inputs(inputs)?.into_iter().enumerate();
+        Ok(tried.filter_map(|(index, (_, failure))| Some((index, failure?))).next())
     }
 
     /// Runs inputs and returns what each did, and what is wrong with it.
@@ -270,20 +275,14 @@ impl Trial<'_> {
         let mut tried = Vec::new();
         for batch in inputs.chunks(size) {
             let (steps, error) = self.expected_steps(batch);
-            let others: Vec<Step> = steps.iter().filter_map(|step| self.other(step)).collect();
-            let other_calls: Vec<Call> =
-                others.iter().map(|step| single_call(self.file, step)).collect();
             // First, as conditions see the memory that the tested routine leaves.
-            let other_outcomes = self.outcomes(&other_calls)?;
-            let calls: Vec<Call> = steps.iter().map(|step| single_call(self.file, step)).collect();
-            let outcomes = self.outcomes(&calls)?;
-            let mut others = others.into_iter().zip(other_calls).zip(other_outcomes);
-            for ((step, call), outcome) in steps.into_iter().zip(calls).zip(outcomes) {
-                self.result.details.add(&outcome);
-                self.spent += outcome.t_states.unwrap_or_else(|| unmeasured_time(&call, &outcome));
-                let other = others.next().map(|((step, call), outcome)| (step, call, outcome));
-                let failure = self.judge(step, &call, &outcome, other);
-                tried.push((outcome, failure));
+            let others = steps.iter().filter_map(|step| self.other(step)).collect();
+            let mut others = self.make(others)?.into_iter();
+            for made in self.make(steps)? {
+                let Made { call, outcome, .. } = &made;
+                self.result.details.add(outcome);
+                self.spent += outcome.t_states.unwrap_or_else(|| unmeasured_time(call, outcome));
+                tried.push(self.judge(made, others.next()));
             }
             // Of the inputs before it one may have failed.
             match error {
@@ -305,12 +304,11 @@ impl Trial<'_> {
             if let Some(reference) = &mut self.reference {
                 let reply = reference.ask(&request(self.property, &step, input));
                 let expected = reply.and_then(|reply| {
-                    let expected = Expected::of_reply(&reply, &self.file.program);
+                    let expected = expect_reply(&mut step.expect, &reply, &self.run.file.program);
                     expected.map_err(|message| reference.error(&message))
                 });
-                match expected {
-                    Ok(expected) => expected.add_to(&mut step.expect),
-                    Err(error) => return (steps, Some(error)),
+                if let Err(error) = expected {
+                    return (steps, Some(error));
                 }
             }
             steps.push(step);
@@ -322,58 +320,59 @@ impl Trial<'_> {
     fn other(&self, step: &Step) -> Option<Step> {
         let Judge::SameAs(address, name, _) = &self.property.judge else { return None };
         let (target, expect) = (name.clone(), Expectation::default());
-        Some(Step { address: *address, target, expect, ..step.clone() })
+        let call = Call { address: *address, ..step.call.clone() };
+        Some(Step { call, target, expect, ..step.clone() })
     }
 
-    /// Runs calls, each after the setup, and returns their outcomes.
-    fn outcomes(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, RunError> {
-        if calls.is_empty() {
-            return Ok(Vec::new());
+    /// Makes calls, each after the setup.
+    fn make(&mut self, steps: Vec<Step>) -> Result<Vec<Made>, RunError> {
+        let Run { file, machine, .. } = &mut self.run;
+        let setup = setup_calls(file);
+        let mut calls = Vec::with_capacity(steps.len() * (setup.len() + 1));
+        for step in &steps {
+            calls.extend(setup.iter().cloned().chain([single_call(file, step)]));
         }
-        let setup = setup_calls(self.file);
-        let each = setup.len() + 1;
-        let all = calls.iter().flat_map(|call| setup.iter().chain([call]).cloned());
-        let outcomes = self.machine.run(&all.collect::<Vec<_>>())?;
-        if outcomes.len() != calls.len() * each {
-            return Err(MachineError("the machine returned too few outcomes".to_owned()).into());
+        let outcomes = machine.run(&calls)?;
+        if outcomes.len() != calls.len() {
+            return Err(
+                MachineError::Failed("the machine returned too few outcomes".to_owned()).into()
+            );
         }
-        Ok(outcomes.into_iter().skip(each - 1).step_by(each).collect())
+        let calls = calls.into_iter().zip(outcomes).skip(setup.len()).step_by(setup.len() + 1);
+        let made = |(step, (call, outcome))| Made { step, call, outcome };
+        Ok(steps.into_iter().zip(calls).map(made).collect())
     }
 
-    fn judge(
-        &mut self,
-        mut step: Step,
-        call: &Call,
-        outcome: &Outcome,
-        other: Option<(Step, Call, Outcome)>,
-    ) -> Option<Failure> {
-        if let (Judge::SameAs(_, _, outputs), Some((_, _, other))) = (&self.property.judge, &other)
-            && other.end == CallEnd::Returned
+    /// Returns what a call did, and what is wrong with it, or with that of the other routine.
+    fn judge(&mut self, mut made: Made, other: Option<Made>) -> (Outcome, Option<Failure>) {
+        let returned = |made: &Made| made.outcome.end == CallEnd::Returned;
+        if let (Judge::SameAs(_, _, outputs), Some(other)) = (&self.property.judge, &other)
+            && returned(other)
         {
-            Expected::of_outcome(other, outputs).add_to(&mut step.expect);
+            expect_outputs(&mut made.step.expect, &other.outcome, outputs);
         }
-        let differences = self.differences(&step, call, outcome, self.options.contracts);
-        if !differences.is_empty() {
-            return Some(Failure { step, differences, is_of_other: false });
+        let contracts = self.run.options.contracts;
+        let mut failure = self.failure(&made, false, contracts);
+        if failure.is_none()
+            && let Some(other) = other.filter(|other| !returned(other))
+        {
+            failure = self.failure(&other, true, &[]);
         }
-        let (step, call, outcome) =
-            other.filter(|(_, _, outcome)| outcome.end != CallEnd::Returned)?;
-        let differences = self.differences(&step, &call, &outcome, &[]);
-        Some(Failure { step, differences, is_of_other: true })
+        (made.outcome, failure)
     }
 
-    /// Returns what is wrong with a call.
-    fn differences(
+    /// Returns what is wrong with a call, if anything is.
+    fn failure(
         &mut self,
-        step: &Step,
-        call: &Call,
-        outcome: &Outcome,
+        Made { step, call, outcome }: &Made,
+        is_of_other: bool,
         contracts: &[Contract],
-    ) -> Vec<Difference> {
-        let contract = self.file.contract_of(step, contracts);
-        let judged = Judged { program: &self.file.program, step, call, outcome, contract };
-        self.result.details.not_checked.extend(judged.not_checked(self.machine));
-        judged.differences(self.machine)
+    ) -> Option<Failure> {
+        let judged = Judged::new(self.run.file, step, call, outcome, contracts);
+        let not_checked = &mut self.result.details.not_checked;
+        let differences = judged.differences(self.run.machine, not_checked);
+        let has_failed = !differences.is_empty();
+        has_failed.then(|| Failure { step: step.clone(), differences, is_of_other })
     }
 }
 

@@ -13,34 +13,32 @@ pub const UNOBSERVED: [&str; 5] = ["cycles", "stack", "writes", "ports", "consol
 
 /// What a result has besides the engine's fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TestDetails {
     /// The routine that the case calls last, as the file names it.
-    #[serde(default)]
     pub routine: String,
     /// The line of the case in its file.
-    #[serde(default)]
     pub line: usize,
     /// The number of calls.
-    #[serde(default)]
     pub calls: u64,
     /// The T-states of the longest call, where they are counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub t_states: Option<u64>,
     /// The most bytes of stack of a call, where they are measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<u16>,
     /// What is expected, but could not be checked on the machine, such as `cycles`.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub not_checked: BTreeSet<String>,
     /// The failing input of a property, as a `[[case]]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
     /// How many inputs of a property were tried; not stored, since it differs from run to run.
     #[serde(skip)]
     pub tried: Option<String>,
     /// Address, label, file and line of the routine; not stored.
     #[serde(skip)]
-    pub place: Option<String>,
+    pub location: Option<String>,
     /// The T-states of all calls, where they are counted; not stored.
     #[serde(skip)]
     pub all_t_states: Option<u64>,
@@ -71,45 +69,46 @@ impl TestDetails {
 }
 
 /// Something that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Difference {
     /// What differs, such as `HL`; a whole sentence if nothing was expected.
-    pub what: String,
+    pub subject: String,
     /// What was expected; may be empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub expected: String,
     /// What was found; empty if nothing was expected.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub actual: String,
-    /// The place in the program: address, label, file and line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
+    /// The location in the program: address, label, file and line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
 }
 
 impl Difference {
     /// Creates a difference between an expected and an actual value.
-    pub(crate) fn new(what: impl Into<String>, expected: String, actual: String) -> Self {
-        Self { what: what.into(), expected, actual, place: None }
+    pub(crate) fn new(subject: impl Into<String>, expected: String, actual: String) -> Self {
+        Self { subject: subject.into(), expected, actual, location: None }
     }
 
-    /// Creates a finding that is a sentence of its own, about a place.
-    pub(crate) fn finding(what: String, place: Option<String>) -> Self {
-        Self { what, expected: String::new(), actual: String::new(), place }
+    /// Creates a finding that is a sentence of its own, about a location.
+    pub(crate) fn finding(subject: String, location: Option<String>) -> Self {
+        Self { subject, expected: String::new(), actual: String::new(), location }
     }
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, expected, actual, place } = self;
-        f.write_str(what)?;
+        let Self { subject, expected, actual, location } = self;
+        f.write_str(subject)?;
         if !expected.is_empty() {
             write!(f, ": expected {expected}, got {actual}")?;
         }
-        place.as_ref().map_or(Ok(()), |place| write!(f, " at {place}"))
+        location.as_ref().map_or(Ok(()), |location| write!(f, " at {location}"))
     }
 }
 
-/// Error that ends a run; what a routine does wrong is none.
+/// Error that ends a run; subject a routine does wrong is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
     /// The machine failed.

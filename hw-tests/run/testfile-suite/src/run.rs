@@ -2,11 +2,9 @@
 
 use hil_harness::suite::Verdict;
 
-use crate::calls::{REGISTERS, call};
-use crate::case::run_at_all_times;
+use crate::case::{Run, TestOptions, single_call};
 use crate::machine::Machine;
 use crate::model::TestFile;
-use crate::options::TestOptions;
 use crate::property;
 use crate::result::RunError;
 use crate::suite::{TestResult, result_of};
@@ -40,23 +38,21 @@ pub fn run_one(
     machine: &mut dyn Machine,
     options: &TestOptions<'_>,
 ) -> Result<TestResult, RunError> {
-    let property = index.checked_sub(file.cases.len()).map(|index| &file.properties[index]);
-    let (heading, steps) = match property {
-        None => (&file.cases[index].heading, &file.cases[index].steps[..]),
-        Some(property) => (&property.heading, std::slice::from_ref(&property.step)),
-    };
-    let mut calls = file.setup.iter().chain(steps).map(|step| call(file, step, REGISTERS, false));
+    let test = file.test(index);
+    let mut result = result_of(test.heading);
+    let mut calls = file.setup.iter().chain(test.steps).map(|step| single_call(file, step));
     let refusal = || calls.find_map(|call| machine.refusal(&call));
-    if let Some(reason) = heading.skip.clone().or_else(refusal) {
-        let (verdict, reason) = (Verdict::Skipped, Some(reason));
-        return Ok(TestResult { verdict, reason, ..result_of(heading) });
+    result.reason = test.heading.skip.clone().or_else(refusal);
+    if result.reason.is_some() {
+        result.verdict = Verdict::Skipped;
+        return Ok(result);
     }
-    match property {
+    let mut run = Run { file, machine, options };
+    match test.property {
         None => {
-            let mut result = result_of(heading);
-            run_at_all_times(file, &file.cases[index], machine, options, &mut result)?;
+            run.at_all_times(&file.cases[index], &mut result)?;
             Ok(result)
         }
-        Some(property) => property::run(file, property, machine, options),
+        Some(property) => property::run(run, property, result),
     }
 }

@@ -1,19 +1,18 @@
 //! A machine of a Z80 and 64 KiB of RAM, exact to the T-state.
 
 mod memory;
-mod running;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use board_simulator::ViolationKind;
 use board_simulator::profiling::StepCounter;
 use z80_core::{Bus, Cpu, Registers, set_register};
 
 use crate::block::Block;
-use crate::machine::{Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome, Violation};
+use crate::machine::{Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome};
 use crate::program::Program;
 use memory::{MOCK, Memory, OPEN_BUS, PROGRAM};
-use running::Running;
 
 /// The content of memory that is not part of the program. Not 0, so that a routine that needs
 /// cleared memory is found.
@@ -21,10 +20,8 @@ pub(crate) const FILL: u8 = 0xA5;
 /// The maximum of T-states with interrupts off: at 7.3728 MHz and 115,200 baud a 68B50 loses a
 /// character after two of 640 T-states.
 const MAX_LATENCY: u64 = 1280;
-/// EI and NOP, after which an interrupt is accepted.
-const ENABLE_INTERRUPTS: [u8; 2] = [0xFB, 0x00];
-/// RETI and RETN.
-const RETURNS: [[u8; 2]; 2] = [[0xED, 0x4D], [0xED, 0x45]];
+const RETI: [u8; 2] = [0xED, 0x4D];
+const RETN: [u8; 2] = [0xED, 0x45];
 
 /// Instructions between two looks at the stop flag: well below a millisecond.
 const STOP_CHECK_STEPS: u32 = 16_384;
@@ -57,13 +54,11 @@ impl SimulatedMachine {
     }
 
     fn with(bus: Memory, return_address: u16) -> Self {
-        let (fresh, template) = (Cpu::new(), Cpu::new());
+        let mut fresh = Cpu::new();
+        fresh.set_interrupt_state(true, 0);
+        let template = fresh.clone();
         let (loaded, stop) = (bus.bytes.clone(), Arc::default());
-        let mut machine =
-            Self { fresh, template, loaded, return_address, bus, counter: None, stop };
-        machine.fresh = machine.with_interrupts_on(Cpu::new());
-        machine.template.clone_from(&machine.fresh);
-        machine
+        Self { fresh, template, loaded, return_address, bus, counter: None, stop }
     }
 
     /// Counts the instructions of further calls.
@@ -80,7 +75,7 @@ impl SimulatedMachine {
 
     fn check_stop(&self) -> Result<(), MachineError> {
         match self.stop.load(Ordering::Relaxed) {
-            true => Err(MachineError("interrupted".to_owned())),
+            true => Err(MachineError::Failed("interrupted".to_owned())),
             false => Ok(()),
         }
     }
@@ -89,18 +84,6 @@ impl SimulatedMachine {
     #[must_use]
     pub fn counter(&self) -> Option<&StepCounter> {
         self.counter.as_ref()
-    }
-
-    /// Returns a processor after EI, with the same registers except PC.
-    fn with_interrupts_on(&mut self, mut cpu: Cpu) -> Cpu {
-        let kept: [u8; 2] = [self.bus.bytes[0], self.bus.bytes[1]];
-        self.bus.bytes[..2].copy_from_slice(&ENABLE_INTERRUPTS);
-        cpu.set_registers(&Registers { pc: 0, ..cpu.registers() });
-        for _ in ENABLE_INTERRUPTS {
-            cpu.step(&mut self.bus, None);
-        }
-        self.bus.bytes[..2].copy_from_slice(&kept);
-        cpu
     }
 
     /// Prepares memory for a call, and returns the processor at its first instruction.
@@ -204,14 +187,16 @@ impl SimulatedMachine {
 
     /// Reports the first time that SP is not within the stack of the call.
     fn check_stack(&mut self, running: &mut Running) {
-        let (sp, pc) = (running.cpu.sp(), self.bus.pc);
+        let sp = running.cpu.sp();
         running.lowest = running.lowest.min(sp);
         let is_below = running.lowest < running.deepest;
         if (is_below || sp > running.call.registers.sp) && !running.has_left_stack {
             running.has_left_stack = true;
             self.bus.report(match is_below {
-                true => Violation::StackOverflow { sp, pc },
-                false => Violation::StackPointer { sp, pc },
+                true => {
+                    ViolationKind::StackOverflow { size: running.call.stack_size, sp: Some(sp) }
+                }
+                false => ViolationKind::StackPointer { sp },
             });
         }
     }
@@ -223,7 +208,7 @@ impl SimulatedMachine {
         } else if let Some(since) = running.disabled.take() {
             let t_states = running.t_states - since;
             if t_states > MAX_LATENCY {
-                self.bus.report(Violation::InterruptLatency { t_states, pc: self.bus.pc });
+                self.bus.report(ViolationKind::InterruptLatency { t_states, max: MAX_LATENCY });
             }
         }
     }
@@ -243,6 +228,7 @@ impl SimulatedMachine {
                 for (name, value) in &returned.registers {
                     set_register(&mut registers, name, *value);
                 }
+                registers.af = returned.flags.apply(registers.af);
                 returned.memory.iter().for_each(|block| self.bus.store(block));
             }
         }
@@ -262,27 +248,29 @@ impl SimulatedMachine {
     /// Checks the stack and interrupts after a return.
     fn check_return(&mut self, running: &Running) {
         let Running { cpu, call, .. } = running;
-        let expected = call.registers.sp;
-        if cpu.sp() != expected {
-            self.bus.report(Violation::StackMoved { sp: cpu.sp(), expected });
+        let (sp, expected) = (cpu.sp(), call.registers.sp);
+        let (mode, i) = cpu.interrupt_vectoring();
+        let is_vectored = (mode, i) == self.template.interrupt_vectoring();
+        let returned = [
+            (sp == expected, ViolationKind::StackNotRestored { sp, expected }),
+            (cpu.enables_interrupts(), ViolationKind::InterruptsOff),
+            (is_vectored, ViolationKind::InterruptVectoring { mode, i }),
+        ];
+        for (_, kind) in returned.into_iter().filter(|(is_right, _)| !is_right) {
+            self.bus.report_at(kind, None);
         }
-        if !cpu.enables_interrupts() {
-            self.bus.report(Violation::InterruptsOff);
+        if !is_vectored {
+            self.template = cpu.clone();
+            self.template.set_interrupt_state(true, mode);
         }
-        if cpu.interrupt_vectoring() != self.template.interrupt_vectoring() {
-            self.bus.report(Violation::InterruptMode);
-            self.template = self.with_interrupts_on(cpu.clone());
-        }
-        let pc = running.last.unwrap_or_default();
-        let last = self.bus.load(pc, 2);
-        let [interrupt, non_maskable] = RETURNS.map(|bytes| last == bytes);
-        let is_right = match call.entry {
-            Entry::Interrupt => interrupt,
-            Entry::NonMaskable => non_maskable,
-            Entry::Call | Entry::Until(_) => true,
+        let (bytes, expected) = match call.entry {
+            Entry::Interrupt => (RETI, "RETI"),
+            Entry::NonMaskable => (RETN, "RETN"),
+            Entry::Call | Entry::Until(_) => return,
         };
-        if !is_right {
-            self.bus.report(Violation::PlainReturn { pc });
+        let pc = running.last.unwrap_or_default();
+        if self.bus.load(pc, 2) != bytes {
+            self.bus.report_at(ViolationKind::PlainReturn { expected }, Some(pc));
         }
     }
 
@@ -296,7 +284,6 @@ impl SimulatedMachine {
             _ => call.registers.sp.wrapping_sub(2),
         };
         Outcome {
-            end,
             registers: cpu.registers(),
             memory: call.read.iter().map(|(at, length)| self.bus.load(*at, *length)).collect(),
             t_states: Some(t_states),
@@ -305,6 +292,7 @@ impl SimulatedMachine {
             outputs: std::mem::take(&mut self.bus.outputs),
             mock_calls,
             latest_equal,
+            ..Outcome::unfinished(call, end)
         }
     }
 }
@@ -329,5 +317,70 @@ impl Machine for SimulatedMachine {
 
     fn observes_accesses(&self) -> bool {
         true
+    }
+}
+
+/// A call in progress.
+struct Running<'c> {
+    cpu: Cpu,
+    call: &'c Call,
+    t_states: u64,
+    /// The lowest value of SP, and the lowest permitted one.
+    lowest: u16,
+    deepest: u16,
+    has_left_stack: bool,
+    /// The address of the instruction that returned.
+    last: Option<u16>,
+    /// When interrupts were turned off.
+    disabled: Option<u64>,
+    mock_calls: Vec<u32>,
+    /// The T-states of the next request of each interrupt.
+    requests: Vec<Option<u64>>,
+    /// See [`Outcome::latest_equal`](crate::machine::Outcome::latest_equal).
+    latest_equal: Vec<Option<u64>>,
+}
+
+impl<'c> Running<'c> {
+    fn new(cpu: Cpu, call: &'c Call) -> Self {
+        Self {
+            lowest: cpu.sp(),
+            deepest: cpu.sp().wrapping_sub(call.stack_size),
+            has_left_stack: false,
+            last: None,
+            disabled: call.entry.is_interrupt().then_some(0),
+            mock_calls: vec![0; call.mocks.len()],
+            requests: call.interrupts.iter().map(|interrupt| Some(interrupt.at)).collect(),
+            latest_equal: vec![None; call.interrupts.len()],
+            t_states: 0,
+            cpu,
+            call,
+        }
+    }
+
+    /// Returns the index of the interrupt that the processor accepts now.
+    fn acceptable(&self) -> Option<usize> {
+        let is_due = |index: &usize| self.requests[*index].is_some_and(|at| at <= self.t_states);
+        let is_non_maskable = |index: &usize| self.call.interrupts[*index].non_maskable;
+        let due = (0..self.requests.len()).filter(is_due).max_by_key(is_non_maskable)?;
+        (is_non_maskable(&due) || self.cpu.accepts_interrupt()).then_some(due)
+    }
+
+    /// Accepts an interrupt, by its index.
+    fn accept(&mut self, index: usize, bus: &mut Memory) {
+        let interrupt = &self.call.interrupts[index];
+        let request = self.requests[index].unwrap_or(self.t_states);
+        // All requests move with `at`. While a request waits, it changes nothing: the processor
+        // accepts neither it nor one that it takes precedence over.
+        let latest = interrupt.at + (self.t_states - request);
+        let before = self.latest_equal[index].unwrap_or(latest);
+        self.latest_equal[index] = Some(latest.min(before));
+        self.requests[index] = interrupt.period.map(|period| request + period);
+        self.t_states += u64::from(match interrupt.non_maskable {
+            true => self.cpu.non_maskable_interrupt(bus),
+            false => self.cpu.step(bus, Some(interrupt.bus)),
+        });
+        if let Some(pc) = interrupt.handler {
+            self.cpu.set_registers(&Registers { pc, ..self.cpu.registers() });
+        }
     }
 }

@@ -9,7 +9,7 @@ use hil_harness::suite::{CaseResult, FollowUp, FollowUpOptions, Page, Suite, Ver
 use serde_json::{Value, json};
 
 use crate::contract::Contract;
-use crate::model::{Heading, TestFile};
+use crate::model::{Heading, Property, TestFile};
 use crate::result::{Difference, TestDetails};
 
 /// The most inputs of an exhaustive property that are one case.
@@ -35,8 +35,6 @@ pub struct TestCase {
     pub file: Arc<TestFile>,
     /// The contracts that its calls must keep.
     pub contracts: Arc<[Contract]>,
-    tags: Vec<String>,
-    routine: String,
 }
 
 impl fmt::Debug for TestCase {
@@ -50,29 +48,23 @@ impl TestCase {
     /// more than 65,536 inputs is several: `NAME part 1/3`.
     #[must_use]
     pub fn all(file: &Arc<TestFile>, contracts: &Arc<[Contract]>) -> Vec<Self> {
-        let with_steps = file.cases.iter().map(|case| (&case.heading, case.steps.last(), 1));
-        let properties = file.properties.iter().map(|one| {
-            let inputs = if one.exhaustive { one.input_count() } else { 1 };
-            (&one.heading, Some(&one.step), inputs)
-        });
         let mut all = Vec::new();
-        for (index, (heading, step, inputs)) in with_steps.chain(properties).enumerate() {
+        for (index, test) in file.tests().enumerate().filter(|(_, one)| one.heading.skip.is_none())
+        {
+            let exhaustive = test.property.filter(|property| property.exhaustive);
+            let inputs = exhaustive.map_or(1, Property::input_count);
             let parts = inputs.div_ceil(MAX_INPUTS);
-            let name = format!("{}::{}", file.path.display(), heading.name);
-            let case = |part| Self {
-                id: if parts > 1 {
-                    format!("{name} part {}/{parts}", part + 1)
-                } else {
-                    name.clone()
+            let name = format!("{}::{}", file.path.display(), test.heading.name);
+            all.extend((0..parts).map(|part| Self {
+                id: match parts {
+                    1 => name.clone(),
+                    _ => format!("{name} part {}/{parts}", part + 1),
                 },
                 index,
                 inputs: (parts > 1).then(|| part * MAX_INPUTS..inputs.min((part + 1) * MAX_INPUTS)),
                 file: Arc::clone(file),
                 contracts: Arc::clone(contracts),
-                tags: heading.tags.clone(),
-                routine: step.map(|step| step.target.clone()).unwrap_or_default(),
-            };
-            all.extend((0..parts).filter(|_| heading.skip.is_none()).map(case));
+            }));
         }
         all
     }
@@ -80,24 +72,26 @@ impl TestCase {
     /// Returns name, line and tags in the file.
     #[must_use]
     pub fn heading(&self) -> &Heading {
-        match self.index.checked_sub(self.file.cases.len()) {
-            None => &self.file.cases[self.index].heading,
-            Some(property) => &self.file.properties[property].heading,
-        }
+        self.file.test(self.index).heading
     }
 
     /// Returns `true` if the inputs are the same in each run: of a case, and of an exhaustive
     /// property.
     #[must_use]
     pub fn has_fixed_inputs(&self) -> bool {
-        let property = self.index.checked_sub(self.file.cases.len());
-        property.is_none_or(|index| self.file.properties[index].exhaustive)
+        self.file.test(self.index).property.is_none_or(|property| property.exhaustive)
+    }
+
+    /// Returns the routine that it calls last, as the file names it.
+    fn routine(&self) -> String {
+        let last = self.file.test(self.index).steps.last();
+        last.map(|step| step.target.clone()).unwrap_or_default()
     }
 
     /// Returns the result of the case with its name in the run.
     #[must_use]
     pub fn result(&self, found: TestResult) -> TestResult {
-        let details = TestDetails { routine: self.routine.clone(), ..found.details };
+        let details = TestDetails { routine: self.routine(), ..found.details };
         TestResult { id: self.id.clone(), attempts: 1, details, ..found }
     }
 }
@@ -127,25 +121,23 @@ impl Suite for TestFiles {
     }
 
     fn tags(case: &TestCase) -> &[String] {
-        &case.tags
+        &case.heading().tags
     }
 
     fn content(case: &TestCase) -> String {
         let file = &case.file;
         let runs = file.program.image.runs().iter();
         let program: Vec<_> = runs.map(|run| (run.address, crc32(&run.bytes))).collect();
-        let test = match case.index.checked_sub(file.cases.len()) {
-            None => format!("{:?}", file.cases[case.index].steps),
-            Some(property) => format!("{:?}", file.properties[property]),
-        };
+        let test = file.test(case.index);
+        let test = (test.steps, test.property);
         let console = file.program.console.as_ref().map(|console| &console.kind);
         let machine = (file.stack, console, &file.setup);
-        format!("{program:?} {machine:?} {test} {:?}", case.contracts)
+        format!("{program:?} {machine:?} {test:?} {:?}", case.contracts)
     }
 
     fn details(case: &TestCase) -> TestDetails {
         let line = case.heading().line;
-        TestDetails { routine: case.routine.clone(), line, ..TestDetails::default() }
+        TestDetails { routine: case.routine(), line, ..TestDetails::default() }
     }
 
     fn subject(details: &TestDetails) -> Option<&str> {

@@ -1,57 +1,83 @@
-//! Writes values of test files as TOML again, for cases that repeat others.
+//! Values of test files as TOML again, for cases that repeat others.
 
-use std::fmt::Write;
+use std::fmt;
 
 use cli_support::text::Escape;
 
-use crate::document::{Document, Node};
+use crate::document::Item;
 
-/// Returns a value in one line, its numbers and labels as in the file.
-pub(crate) fn inline(document: &Document<'_>, node: Node) -> String {
-    let children = || document.children(node).into_iter();
-    let value = document.data(node).value;
-    if value.is_table() {
-        let field = |field| (document.key(field).to_owned(), inline(document, field));
-        return table(children().map(field));
+/// A value in one line, its numbers and labels as in the file.
+#[derive(Debug, Clone)]
+pub enum Written {
+    /// A number or a string, as TOML.
+    Value(String),
+    /// An array.
+    Array(Vec<Written>),
+    /// A table.
+    Table(Vec<(String, Written)>),
+}
+
+impl Written {
+    pub(crate) fn of(item: Item<'_>) -> Self {
+        if item.value.is_table() {
+            let field = |field: Item<'_>| (field.key.to_owned(), Self::of(field));
+            Self::Table(item.fields().into_iter().map(field).collect())
+        } else if item.value.is_array() {
+            Self::Array(item.elements().map(Self::of).collect())
+        } else {
+            let source = || Self::Value(item.source().to_owned());
+            item.as_text().map_or_else(source, Self::text)
+        }
     }
-    if value.is_array() {
-        return array(children().map(|element| inline(document, element)));
-    }
-    match document.as_text(node) {
-        Some(text) => quoted(text),
-        None => document.source(node).to_owned(),
-    }
-}
 
-/// Returns an inline table of keys and written values.
-pub(crate) fn table(fields: impl IntoIterator<Item = (String, String)>) -> String {
-    let fields = fields.into_iter().map(|(name, value)| format!("{} = {value}", key(&name)));
-    format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
-}
-
-/// Returns an array of written values.
-pub(crate) fn array(items: impl IntoIterator<Item = String>) -> String {
-    format!("[{}]", items.into_iter().collect::<Vec<_>>().join(", "))
-}
-
-/// Returns a key, with quotes if it needs them.
-pub(crate) fn key(name: &str) -> String {
-    let is_bare = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-    if !name.is_empty() && name.chars().all(is_bare) { name.to_owned() } else { quoted(name) }
-}
-
-/// Returns a basic string. What a terminal would not print as it is gets escaped.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        // Writing to a string never fails.
-        let _ = match c {
-            '"' | '\\' => write!(quoted, "\\{c}"),
-            _ if c.to_string().escaped() == c.to_string() => write!(quoted, "{c}"),
-            _ => write!(quoted, "\\U{:08X}", u32::from(c)),
+    /// Returns a string. What a terminal would not print as it is gets escaped.
+    pub(crate) fn text(text: &str) -> Self {
+        let escaped = |c: char| match c {
+            '"' | '\\' => format!("\\{c}"),
+            _ if c.to_string().escaped() == c.to_string() => c.to_string(),
+            _ => format!("\\U{:08X}", u32::from(c)),
         };
+        Self::Value(format!("\"{}\"", text.chars().map(escaped).collect::<String>()))
     }
-    quoted + "\""
+
+    /// Returns a number, or an array of numbers.
+    pub(crate) fn number(value: impl fmt::Debug) -> Self {
+        Self::Value(format!("{value:?}"))
+    }
+
+    /// Returns `true` for an array or a table without elements.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Value(_) => false,
+            Self::Array(elements) => elements.is_empty(),
+            Self::Table(fields) => fields.is_empty(),
+        }
+    }
+}
+
+/// Writes a field, its key with quotes if it needs them.
+pub(crate) fn field((name, value): &(String, Written)) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    match !name.is_empty() && name.chars().all(is_bare) {
+        true => format!("{name} = {value}"),
+        false => format!("{} = {value}", Written::text(name)),
+    }
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(value) => f.write_str(value),
+            Self::Array(elements) => {
+                let elements: Vec<_> = elements.iter().map(ToString::to_string).collect();
+                write!(f, "[{}]", elements.join(", "))
+            }
+            Self::Table(fields) => {
+                let fields: Vec<_> = fields.iter().map(field).collect();
+                write!(f, "{{ {} }}", fields.join(", "))
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -63,12 +89,13 @@ mod tests {
         for text in
             ["", "MUL", "a \"b\" \\ c", "tab\tline\nend\r", "\u{85}\u{202E}\u{1F600}é", "\0"]
         {
-            let written = quoted(text);
+            let written = Written::text(text).to_string();
             let read: toml::Table = format!("a = {written}").parse().expect("TOML");
             assert_eq!(read["a"].as_str(), Some(text), "{written}");
             assert_eq!(written.lines().count(), 1);
             assert_eq!(written.escaped(), written);
         }
-        assert_eq!([key("HL"), key("C'"), key("")], ["HL", "\"C'\"", "\"\""]);
+        let key = |name: &str| field(&(name.to_owned(), Written::number(1)));
+        assert_eq!([key("HL"), key("C'"), key("")], ["HL = 1", "\"C'\" = 1", "\"\" = 1"]);
     }
 }

@@ -1,7 +1,7 @@
 //! A simulated disk in memory, with injected faults and power cuts that lose unsynced writes.
 
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind};
+use std::io::{self, BufRead, Cursor, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -204,10 +204,16 @@ impl FileSystem for SimulatedDisk {
         Ok(Box::new(SimulatedFile { disk: self.clone(), path: path.to_owned() }))
     }
 
-    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn replace(
+        &self,
+        path: &Path,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        write(&mut bytes)?;
         let mut state = self.lock();
         state.access()?;
-        let content = Content { bytes: bytes.to_vec(), synced: Some(bytes.to_vec()) };
+        let content = Content { synced: Some(bytes.clone()), bytes };
         state.files.insert(path.to_owned(), content);
         Ok(())
     }
@@ -237,14 +243,10 @@ impl Drop for SimulatedFile {
 }
 
 impl AppendFile for SimulatedFile {
-    fn read_all(&mut self, limit: u64) -> io::Result<Vec<u8>> {
+    fn reader(&mut self) -> io::Result<Box<dyn BufRead + '_>> {
         let mut state = self.disk.lock();
         state.access()?;
-        let bytes = &state.file(&self.path)?.bytes;
-        if bytes.len() as u64 > limit {
-            return Err(ErrorKind::FileTooLarge.into());
-        }
-        Ok(bytes.clone())
+        Ok(Box::new(Cursor::new(state.file(&self.path)?.bytes.clone())))
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -283,6 +285,8 @@ impl AppendFile for SimulatedFile {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use super::*;
 
     #[test]
@@ -320,7 +324,9 @@ mod tests {
             assert_eq!(error.raw_os_error(), Some(5));
         }
         disk.clear_fault();
-        assert_eq!(file.read_all(9).expect("repaired"), b"one");
+        let mut content = String::new();
+        file.reader().expect("repaired").read_to_string(&mut content).expect("text");
+        assert_eq!(content, "one");
         assert_eq!(disk.faults(), 4);
     }
 }

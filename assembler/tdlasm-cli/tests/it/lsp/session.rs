@@ -64,16 +64,6 @@ fn an_invalid_message_ends_the_program_with_an_error() {
 }
 
 #[test]
-fn a_message_that_is_too_long_does_not_end_the_session() {
-    let long = b"Content-Length: 99999999999\r\n\r\n{}";
-    let early = framed(&json!({ "jsonrpc": "2.0", "id": 7, "method": "shutdown" }));
-    let ended = raw(&[&long[..], &early].concat(), true);
-    assert_eq!(ended.code, Some(1), "{}", ended.printed);
-    assert!(ended.answered.contains("window/showMessage"), "{}", ended.answered);
-    assert!(ended.answered.contains(&NOT_INITIALIZED.to_string()), "{}", ended.answered);
-}
-
-#[test]
 fn the_fix_of_a_lint_is_a_code_action() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut client = Client::new(Some(folder.path()));

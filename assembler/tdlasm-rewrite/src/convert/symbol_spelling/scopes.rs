@@ -2,9 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::program::{Body, Program, Statement};
-use super::super::source_scan::SourceScan;
-use super::spelling::Visibility;
+use super::super::program::{Body, Statement};
+use crate::source_scan::SourceScan;
 
 /// The number of a scope; the first, before any global symbol, is 0.
 pub(in super::super) type Scope = u32;
@@ -22,8 +21,8 @@ pub(super) enum Role {
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Scopes {
-    /// Those of all labels in their order.
-    pub(in super::super) labels: Vec<Scope>,
+    /// Those of the statements' labels.
+    pub(in super::super) labels: Vec<Vec<Scope>>,
     /// Those of the statements' operands.
     pub(in super::super) bodies: Vec<Scope>,
     /// The global symbol that begins each scope.
@@ -35,7 +34,7 @@ pub(in super::super) struct Scopes {
 impl Scopes {
     /// Returns the scopes of a TDL source, in which a local symbol begins with two periods. Those
     /// with a single definition count as global.
-    pub(super) fn of_tdl(program: &Program<'_>, scan: &SourceScan) -> Self {
+    pub(super) fn of_tdl(program: &[Statement<'_>], scan: &SourceScan) -> Self {
         let mut definitions: FxHashMap<Vec<u8>, Scope> = FxHashMap::default();
         let mut several = FxHashSet::default();
         let is_local = |name: &[u8], _: &[u8]| name.starts_with(b"..");
@@ -55,7 +54,7 @@ impl Scopes {
 
     /// Returns the scopes of a Zilog source, in which `__L`, and `G__L` after the symbol G, are
     /// local if all uses are within one scope.
-    pub(super) fn of_zilog(program: &Program<'_>) -> Self {
+    pub(super) fn of_zilog(program: &[Statement<'_>]) -> Self {
         let mut global: FxHashSet<Vec<u8>> = FxHashSet::default();
         for round in 0.. {
             let is_local = |name: &[u8], outer: &[u8]| {
@@ -83,7 +82,7 @@ impl Scopes {
 
     /// Finds the scopes; `is_local` gets a symbol's name and the global symbol of the scope.
     fn found(
-        program: &Program<'_>,
+        program: &[Statement<'_>],
         is_local: impl Fn(&[u8], &[u8]) -> bool,
         key: impl Fn(&[u8]) -> Vec<u8>,
     ) -> Self {
@@ -96,14 +95,16 @@ impl Scopes {
                 scopes.globals.push(name.to_vec());
             }
         };
-        for statement in &program.statements {
-            for label in &statement.labels {
+        for statement in program {
+            let labels = statement.labels.iter().map(|label| {
                 enter(&mut scopes, &mut symbols, label.name);
-                scopes.labels.push(scopes.last());
-            }
+                scopes.last()
+            });
+            let labels = labels.collect();
+            scopes.labels.push(labels);
             scopes.bodies.push(scopes.last());
-            if let Body::Assign { name, .. } = statement.body {
-                enter(&mut scopes, &mut symbols, name);
+            if let Body::Assign { symbol, .. } = &statement.body {
+                enter(&mut scopes, &mut symbols, symbol.name);
             }
             if let Some(name) = statement.defines {
                 enter(&mut scopes, &mut macros, name);
@@ -126,21 +127,16 @@ impl Scopes {
         if self.locals.contains(key) { scope } else { Scope::default() }
     }
 
-    /// Takes apart a name that counts in `scope`.
+    /// Returns a local name without its prefix; `None` for one that is not local in `scope`.
     pub(super) fn local_part<'n>(
         &self,
         key: &[u8],
         name: &'n [u8],
         scope: Scope,
-    ) -> Visibility<'n> {
-        if let Some(rest) = name.strip_prefix(b"..") {
-            return Visibility::Local(rest);
-        }
+    ) -> Option<&'n [u8]> {
         let outer = self.global_of(scope).unwrap_or_default();
-        match local_rest(name, outer).filter(|_| self.locals.contains(key)) {
-            Some(rest) => Visibility::Local(rest),
-            None => Visibility::Global,
-        }
+        let rest = || local_rest(name, outer).filter(|_| self.locals.contains(key));
+        name.strip_prefix(b"..").or_else(rest)
     }
 }
 
@@ -153,15 +149,13 @@ fn local_rest<'n>(name: &'n [u8], outer: &[u8]) -> Option<&'n [u8]> {
 
 /// Calls `visit` with each name of the program, its place and scope, and what is done with it.
 pub(super) fn walk(
-    program: &Program<'_>,
+    program: &[Statement<'_>],
     scopes: &Scopes,
     mut visit: impl FnMut(&[u8], usize, Scope, Role),
 ) {
-    let mut label_scopes = scopes.labels.iter();
-    for (statement, scope) in program.statements.iter().zip(&scopes.bodies) {
-        for label in &statement.labels {
-            let scope = label_scopes.next().copied().unwrap_or_default();
-            visit(label.name, label.at, scope, Role::Label);
+    for ((statement, scope), labels) in program.iter().zip(&scopes.bodies).zip(&scopes.labels) {
+        for (label, scope) in statement.labels.iter().zip(labels) {
+            visit(label.name, label.at, *scope, Role::Label);
         }
         walk_body(statement, |name, at, role| visit(name, at, *scope, role));
     }
@@ -178,7 +172,7 @@ fn walk_body(statement: &Statement<'_>, mut visit: impl FnMut(&[u8], usize, Role
         });
     });
     match &statement.body {
-        Body::Assign { name, at, .. } => visit(name, *at, Role::Assigned),
+        Body::Assign { symbol, .. } => visit(symbol.name, symbol.at, Role::Assigned),
         Body::External(names) | Body::Global(names) => {
             names.iter().for_each(|name| visit(name.item, at, Role::Use));
         }

@@ -1,7 +1,9 @@
 //! The spelling of a single name in the other dialect, regardless of other names.
 
-use super::super::mnemonics;
+use tdlasm::syntax::directive::Directive;
+
 use super::super::options::Dialect;
+use crate::mnemonics::{self, ZilogDirective};
 
 /// Other words that have a meaning there, mnemonics and our directives aside.
 const RESERVED: [&str; 32] = [
@@ -9,14 +11,6 @@ const RESERVED: [&str; 32] = [
     "LOW", "NUL", "DEFINED", "IF", "ELSE", "ENDIF", "MACRO", "ENDM", "REPT", "IRP", "IRPC",
     "LOCAL", "EXITM", "PROC", "ENDP", "INCBIN", "SLL", "SLI",
 ];
-
-/// The kind of a name in its scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Visibility<'n> {
-    Global,
-    /// The name without its local prefix.
-    Local(&'n [u8]),
-}
 
 /// Whether a spelling has a meaning of its own in the dialect that is written.
 pub(super) fn is_reserved(from: Dialect, name: &[u8]) -> bool {
@@ -29,7 +23,7 @@ pub(super) fn is_reserved(from: Dialect, name: &[u8]) -> bool {
 fn is_zilog_word(name: &[u8]) -> bool {
     mnemonics::is_zilog_operand(name)
         || mnemonics::is_zilog_mnemonic(name)
-        || mnemonics::is_zilog_directive(name)
+        || ZilogDirective::from_word(name).is_some()
         || RESERVED.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()))
 }
 
@@ -37,7 +31,7 @@ fn is_tdl_word(name: &[u8]) -> bool {
     name == b"."
         || mnemonics::tdl_register(name).is_some()
         || !mnemonics::tdl_forms(name).is_empty()
-        || mnemonics::is_tdl_directive(name)
+        || Directive::from_word(name).is_some()
         || mnemonics::is_section(name)
 }
 

@@ -1,7 +1,7 @@
 //! What code under test must not do on a simulated board: a finding of the case whose request ran,
 //! even if all values are right.
 
-use board_simulator::{Violation, ViolationKind};
+use board_simulator::Violation;
 
 use super::SargonBoard;
 use crate::guard;
@@ -16,41 +16,6 @@ pub(crate) struct Finding {
     pub(crate) case: usize,
     /// What was done, by which routine, and where.
     pub(crate) reason: String,
-}
-
-/// Returns what a violation is, as the rest of a sentence that begins with the routine.
-fn describe(kind: ViolationKind) -> String {
-    match kind {
-        ViolationKind::Write { address, value } => {
-            format!("wrote {address:04X}H outside its data (value {value:02X}H)")
-        }
-        ViolationKind::CodeWrite { address, value } => {
-            format!("wrote {address:04X}H in program memory (value {value:02X}H)")
-        }
-        ViolationKind::StackPointer { sp } => {
-            format!("moved the stack pointer to {sp:04X}H, outside its stack")
-        }
-        ViolationKind::StackNotRestored { sp, expected } => {
-            format!("returned with the stack pointer at {sp:04X}H instead of {expected:04X}H")
-        }
-        ViolationKind::WrongReturn { address, expected } => {
-            format!("returned to {address:04X}H instead of its caller at {expected:04X}H")
-        }
-        ViolationKind::InterruptsOff => "returned with interrupts off".to_owned(),
-        ViolationKind::InterruptLatency { max, .. } => {
-            format!("kept interrupts off for more than {max} T-states, in which bytes are lost")
-        }
-        ViolationKind::InterruptVectoring { mode, i } => {
-            format!("changed interrupt mode or register I (now IM{mode}, I = {i:02X}H)")
-        }
-        ViolationKind::Output { port, value } => format!("wrote {value:02X}H to port {port:02X}H"),
-        ViolationKind::Input { port } => format!("read port {port:02X}H"),
-        ViolationKind::Halt => "executed HLT".to_owned(),
-        ViolationKind::LeftCode { address } => {
-            format!("left the program's code for {address:04X}H")
-        }
-        ViolationKind::Restart => "reached 0000H, which restarts the board".to_owned(),
-    }
 }
 
 impl SargonBoard {
@@ -80,7 +45,8 @@ impl SargonBoard {
         let program = &self.live.programs().application.program;
         let routine = guard::routine_name(program, routine).unwrap_or("the evaluator");
         let place = self.live.describe_address(pc);
-        let reason = format!("{routine} {}: {place}", describe(kind));
+        let done = kind.describe(|address| format!("{address:04X}H"));
+        let reason = format!("{routine} {done}: {place}");
         Finding { seq: request_tag, case, reason }
     }
 }

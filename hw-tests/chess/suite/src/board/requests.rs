@@ -54,31 +54,21 @@ pub(crate) struct CasePlan {
 /// Single requests. Each returns the error of the link if there is no valid reply.
 #[allow(clippy::missing_errors_doc, reason = "above")]
 impl SargonBoard {
-    /// Requests an exchange; returns residue and status.
+    /// Requests an exchange, and records the bookings of XCHNG on a simulated board.
     pub fn request_exchange(
-        &mut self,
-        piece: Piece,
-        array: &AttackersArray,
-    ) -> Result<(u8, u8), LinkError> {
-        match self.request(&self.exchange_spec(piece, array))? {
-            Reply::Residue { residue, status } => Ok((residue, status)),
-            other => Err(unexpected_reply(EXCHANGE_OPERATION, &other)),
-        }
-    }
-
-    /// Requests an exchange and records the bookings of XCHNG, on a simulated board.
-    pub fn observe_exchange(
         &mut self,
         piece: Piece,
         array: &AttackersArray,
     ) -> Result<ExchangeResponse, LinkError> {
         let _ = self.take_hits();
-        let (residue, status) = self.request_exchange(piece, array)?;
+        let (residue, status) = match self.request(&self.exchange_spec(piece, array))? {
+            Reply::Residue { residue, status } => (residue, status),
+            other => return Err(unexpected_reply(EXCHANGE_OPERATION, &other)),
+        };
         let hits = self.take_hits();
         let bookings = hits.map(|at| at.iter().map(ObservedBooking::from_registers).collect());
         Ok(ExchangeResponse { residue, status, bookings })
     }
-
     /// Requests the exchanges of consecutive arrays.
     pub fn request_exhaust(
         &mut self,

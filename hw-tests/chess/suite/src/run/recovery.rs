@@ -7,15 +7,23 @@ use hil_harness::runner::{RunEnd, Verdict};
 use rcflash_link::LinkError;
 
 use super::job::{Job, JobState, MAX_LOSSES, Sending, has_only_correct_replies};
-use super::{RequestKind, Runner};
+use super::{RequestKind, Runner, is_timeout};
 use crate::CaseResult;
 use crate::board::{Response, StatusFinding};
 
 impl Runner<'_> {
-    /// Recovers the board, and queues the jobs in flight. Returns `true` if the application was
-    /// never replaced or restarted.
-    pub(super) fn recover(&mut self, why: &str) -> bool {
-        let recovered = self.board.recover();
+    /// Recovers the board after an error. Without a reply on a line without errors the application
+    /// hangs, and is reset.
+    pub(super) fn recover_from(&mut self, error: &LinkError) {
+        let is_hang = is_timeout(error) && !self.board.has_line_errors();
+        let hang = is_hang.then(|| format!("the board was reset after an error: {error}"));
+        self.recover(&error.to_string(), hang);
+    }
+
+    /// Recovers the board, and queues the jobs in flight. With `hang`, the reason, the board is
+    /// reset at once. Returns `true` if the application was never replaced or restarted.
+    pub(super) fn recover(&mut self, why: &str, hang: Option<String>) -> bool {
+        let recovered = self.board.recover(hang);
         let was_unchanged = matches!(recovered, Ok(Recovery::Unchanged));
         // A reply received before the loss belongs to a request that is still in flight, which
         // would otherwise be sent again and counted as one more attempt.

@@ -18,8 +18,8 @@ use hil_harness::verdict_table::merge_repetitions;
 use indicatif::ProgressBar;
 use rcflash_link::LinkStats;
 use testfile_suite::{
-    BoardMachine, BoardMachineError, Machine, RunError, SimulatedMachine, TestCase, TestFile,
-    TestFiles, TestOptions, TestResult, UNOBSERVED, run_one,
+    BoardMachine, Machine, MachineError, RunError, SimulatedMachine, TestCase, TestFile, TestFiles,
+    TestOptions, TestResult, UNOBSERVED, run_one,
 };
 
 use super::super::execution::run_on;
@@ -119,7 +119,7 @@ impl TestExecutor {
             }
             TestMachine::Board(machine) => match machine.load(&file.program) {
                 Ok(()) => Ok(()),
-                Err(error @ BoardMachineError::Overlap { .. }) => {
+                Err(MachineError::Unloadable(error)) => {
                     let message = format!("{}: {error}", file.path.escaped());
                     eprint_message(format!("hw-tests: {message}"));
                     Err(Refusal::Unloadable(message))

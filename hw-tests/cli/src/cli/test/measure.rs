@@ -150,10 +150,10 @@ impl Measurements {
         if t_states > limit {
             found.verdict = Verdict::Fail;
             found.differences.push(Difference {
-                what: format!("T-states, {before} before"),
+                subject: format!("T-states, {before} before"),
                 expected: format!("at most {limit}"),
                 actual: t_states.to_string(),
-                place: None,
+                location: None,
             });
         }
     }

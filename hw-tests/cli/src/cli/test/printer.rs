@@ -124,7 +124,7 @@ fn lines(path: &str, result: &CaseResult<TestFiles>) -> String {
             let word = if result.verdict == Verdict::Fail { "FAIL" } else { "FLAKY" };
             let mut text = format!("{word}  {path}:{}: {}\n", details.line, name.escaped());
             let differences = result.differences.iter().map(ToString::to_string);
-            let routine = details.place.as_ref().map(|place| format!("calling {place}"));
+            let routine = details.location.as_ref().map(|location| format!("calling {location}"));
             let fault = result.fault.as_ref().map(|fault| format!("at fault: {fault}").escaped());
             let all = reason.into_iter().chain(differences).chain(remarks).chain(routine);
             for line in all.chain(fault) {

@@ -7,6 +7,7 @@ use std::path::Path;
 use hil_harness::report::SCHEMA_VERSION;
 use serde_json::Value;
 
+use super::hw_tests;
 use super::reports::WrittenReport;
 
 pub(crate) fn document(name: &str) -> String {
@@ -157,6 +158,45 @@ const ELSEWHERE: [&str; 10] = [
     "run.shard",
 ];
 
+/// A test file with a wrong register, a limit that a board can't measure, a property that fails, and
+/// a routine that writes to its code.
+const TEST_FILE: &str = "sources = [\"twice.asm\"]
+[[case]]
+name = \"wrong\"
+tags = [\"fast\"]
+call = \"TWICE\"
+in = { A = 2 }
+expect = { A = 5 }
+[[case]]
+name = \"slow\"
+call = \"TWICE\"
+expect = { cycles = 1000 }
+[[property]]
+name = \"small\"
+call = \"TWICE\"
+args = { A = \"u8\" }
+check = \"out.A == in.A\"
+[[case]]
+name = \"writes code\"
+call = \"POKE\"
+";
+
+/// Returns the reports of the test file on a simulated machine and on two boards.
+fn test_file_reports() -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let source = "TWICE: ADD A\n RET\nPOKE: STA TWICE\n RET\n .INTERN TWICE,POKE\n .END\n";
+    std::fs::write(path("twice.asm"), source).expect("a file");
+    std::fs::write(path("twice.test.toml"), TEST_FILE).expect("a file");
+    let run = |report: &str, boards: &[&str]| {
+        let (file, report) = (path("twice.test.toml"), path(report));
+        let output = hw_tests(&[&["test", &file, "--report-dir", &report], boards].concat());
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        std::fs::read_to_string(format!("{report}/report.json")).expect("it is written")
+    };
+    vec![run("simulated", &[]), run("boards", &["--rig", "direct", "--rig", "direct"])]
+}
+
 #[test]
 fn real_reports_conform_to_the_schema() {
     let schema: Value = serde_json::from_str(&document("report.schema.json")).expect("JSON");
@@ -180,8 +220,9 @@ fn real_reports_conform_to_the_schema() {
         WrittenReport::from_run(&["--port", "/dev/no-such-board", "--tag", "document"]),
     ];
     let root = serde_json::json!({ "$ref": "#/$defs/report" });
-    for run in runs {
-        let report = serde_json::from_str(&run.text("report.json")).expect("JSON");
+    let reports = runs.iter().map(|run| run.text("report.json")).chain(test_file_reports());
+    for report in reports {
+        let report = serde_json::from_str(&report).expect("JSON");
         checker.check(&root, &report, "").unwrap_or_else(|wrong| panic!("{wrong}"));
         assert_eq!(report["schema"], SCHEMA_VERSION);
     }

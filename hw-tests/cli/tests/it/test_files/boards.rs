@@ -96,7 +96,7 @@ fn results_are_resumed_reported_and_compared_with_a_baseline() {
     assert_eq!(first.0, 1, "{first:?}");
     let results = read(folder.path(), "r.jsonl");
     let case = "\"id\":\"twice.test.toml::large\",\"tags\":[],\"verdict\":\"fail\",\"differences\":\
-                [{\"what\":\"A\",\"expected\":\"1\",\"actual\":\"0\"}]";
+                [{\"subject\":\"A\",\"expected\":\"1\",\"actual\":\"0\"}]";
     assert!(results.contains(case) && results.contains("\"attempts\":2"), "{results}");
     for (name, text) in [
         ("out/report.html", "twice.test.toml::large"),

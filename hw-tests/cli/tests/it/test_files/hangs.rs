@@ -1,18 +1,26 @@
 //! Boards that hang are reset by the method of the rig file, and the run goes on.
 
-use std::io::Write;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use assert_cmd::cargo::CommandCargoExt;
 use board_simulator::{BoardServer, ServerOptions, board_spec};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
+use firmware_wire::{Decoder, DecoderEvent, kind};
+use hil_harness::board::{TranscriptEntry, TranscriptEvent};
+use rcflash_transport::network::{self, Protocol, Server};
+use rcflash_transport::port::OpenError;
+use rcflash_transport::time::{Duration, Instant};
+use rcflash_transport::{Capabilities, ControlLine, Transport};
 
 use super::hw_tests;
 
@@ -36,7 +44,7 @@ struct Rig {
     folder: tempfile::TempDir,
     is_over: Arc<AtomicBool>,
     finger: Option<JoinHandle<()>>,
-    _server: BoardServer,
+    server: BoardServer,
 }
 
 impl Rig {
@@ -56,7 +64,7 @@ impl Rig {
         write("rig.toml", &rig);
         let is_over = Arc::new(AtomicBool::new(false));
         let finger = press_on_request(folder.path(), &server, Arc::clone(&is_over));
-        Self { folder, is_over, finger: Some(finger), _server: server }
+        Self { folder, is_over, finger: Some(finger), server }
     }
 
     fn with_command() -> Self {
@@ -97,6 +105,70 @@ fn press_on_request(
     })
 }
 
+/// A port to the simulated board whose adapter has a wire to the board's reset, from DTR, RTS, or
+/// what detects a break. The board is reset when the wire becomes active.
+struct WiredPort {
+    line: Box<dyn Transport + Send>,
+    wire: ControlLine,
+    /// DTR and RTS are active when a port is opened.
+    is_active: bool,
+    press: Box<dyn Fn() + Send>,
+    presses: Arc<AtomicUsize>,
+}
+
+impl Transport for WiredPort {
+    fn name(&self) -> &str {
+        self.line.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { control_lines: true, ..self.line.capabilities() }
+    }
+
+    fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
+        if line == self.wire {
+            let was_active = std::mem::replace(&mut self.is_active, on);
+            if on && !was_active {
+                self.presses.fetch_add(1, Ordering::Relaxed);
+                (self.press)();
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        self.line.read(buffer, timeout)
+    }
+
+    fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
+        self.line.write(bytes, deadline)
+    }
+}
+
+/// Serves a board through a [`WiredPort`] by RFC 2217 while `run` runs with the port's address, and
+/// returns the number of resets by the wire.
+fn serve_wired(wire: ControlLine, board: &BoardServer, run: impl FnOnce(&str)) -> usize {
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let server = Server::bind(any, Protocol::Rfc2217, 115_200).expect("a free port");
+    let address = server.local_addr().expect("it listens");
+    let (stop, presses) = (AtomicBool::new(false), Arc::<AtomicUsize>::default());
+    let open = || {
+        let line = network::open(&board.path().to_string_lossy(), 115_200)?;
+        let (press, presses) = (board.reset_button(), Arc::clone(&presses));
+        let is_active = wire != ControlLine::Break;
+        let port = WiredPort { line, wire, is_active, press, presses };
+        Ok::<Box<dyn Transport + Send>, OpenError>(Box::new(port))
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| server.run(open, &stop, |_| {}));
+        let run = AssertUnwindSafe(|| run(&format!("rfc2217://{address}")));
+        let outcome = catch_unwind(run);
+        stop.store(true, Ordering::Relaxed);
+        outcome.unwrap_or_else(|panic| resume_unwind(panic));
+    });
+    presses.load(Ordering::Relaxed)
+}
+
 const BOARD: [&str; 4] = ["--rig", "bench", "--rig-file", "rig.toml"];
 
 #[test]
@@ -110,20 +182,82 @@ fn a_routine_that_hangs_is_ended_by_the_reset_of_the_rig_and_the_next_case_passe
     assert_eq!(rig.resets(), 1, "{shown}{errors}");
 }
 
-#[test]
-fn an_evaluator_that_hangs_is_ended_by_the_reset_of_the_rig() {
-    let rig = Rig::with_command();
+/// Writes an evaluator in which XCHNG hangs with interrupts off to `app.bin`.
+fn hanging_evaluator(folder: &Path) {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let image = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
     let at = usize::from(image.program.symbol("XCHNG").expect("a routine") - image.address);
     let mut bytes = image.bytes;
     bytes[at..at + 2].copy_from_slice(&[0xF3, 0x76]); // DI, HLT
-    std::fs::write(rig.folder.path().join("app.bin"), bytes).expect("a file");
+    std::fs::write(folder.join("app.bin"), bytes).expect("a file");
+}
+
+#[test]
+fn an_evaluator_that_hangs_is_ended_by_the_reset_of_the_rig() {
+    let rig = Rig::with_command();
+    hanging_evaluator(rig.folder.path());
     let run = ["run", "byte.figure4", "--app", "app.bin"];
     let (code, shown, errors) = hw_tests(rig.folder.path(), &[&run[..], &BOARD].concat());
     assert_eq!(code, 3, "no valid reply: {shown}{errors}");
     assert!(shown.contains("board: restarted 1 times"), "{shown}{errors}");
     assert_eq!(rig.resets(), 1, "{shown}{errors}");
+}
+
+/// Returns the sequence numbers of the requests for an identity that a transcript has between the
+/// first request of this kind and the reset.
+fn identifications_before_reset(tape: &str, case: u8) -> BTreeSet<u8> {
+    let mut decoder = Decoder::default();
+    let mut requests = Vec::new();
+    for line in tape.lines().skip(1) {
+        let entry: TranscriptEntry = serde_json::from_str(line).expect("an entry");
+        match entry.event {
+            TranscriptEvent::Sent(bytes) => {
+                for event in bytes.0.iter().filter_map(|byte| decoder.push(*byte)) {
+                    let DecoderEvent::Frame(frame) = event else { continue };
+                    requests.push((frame.kind, frame.seq));
+                }
+            }
+            TranscriptEvent::Reset {} => break,
+            _ => {}
+        }
+    }
+    let since_case = requests.iter().skip_while(|(kind, _)| *kind != case);
+    since_case.filter(|(kind, _)| *kind == kind::IDENT).map(|(_, seq)| *seq).collect()
+}
+
+/// An evaluator that does not reply to a case on a line without errors need not be asked again: the
+/// only request for its identity is the one that is sent together with the case.
+#[test]
+fn an_evaluator_that_hangs_is_reset_without_waiting_for_its_identity() {
+    let rig = Rig::with_command();
+    hanging_evaluator(rig.folder.path());
+    let run = ["run", "byte.figure4", "--app", "app.bin", "--rig", "direct", "--record", "tape"];
+    let (code, shown, errors) = hw_tests(rig.folder.path(), &run);
+    assert_eq!(code, 1, "its guard sees the HLT: {shown}{errors}");
+    assert!(shown.contains("board: restarted 1 times"), "{shown}{errors}");
+    let tape = std::fs::read_to_string(rig.folder.path().join("tape")).expect("a transcript");
+    let asked = identifications_before_reset(&tape, kind::EXCHANGE);
+    assert!(asked.len() <= 1, "{asked:?}");
+}
+
+/// The server of this project, as of other computers, passes DTR, RTS and breaks on.
+#[test]
+fn a_routine_that_hangs_is_ended_by_a_reset_wire_of_the_adapter() {
+    let methods = [ControlLine::Dtr, ControlLine::Rts, ControlLine::Break];
+    for (wire, method) in methods.into_iter().zip(["dtr", "rts", "break"]) {
+        let rig = Rig::new("");
+        let presses = serve_wired(wire, &rig.server, |address| {
+            let reset = format!("reset = \"{method}\"\nflow = \"none\"");
+            let board = format!("[boards.bench]\nport = \"{address}\"\n{reset}\n");
+            std::fs::write(rig.folder.path().join("rig.toml"), board).expect("a file");
+            let arguments = [&["test", "prog.test.toml"], &BOARD[..]].concat();
+            let (code, shown, errors) = hw_tests(rig.folder.path(), &arguments);
+            assert_eq!(code, 1, "{method}: {shown}{errors}");
+            let end = "FAIL: 1 of 2 cases passed";
+            assert!(shown.contains(end), "{method}: the next one passes: {shown}");
+        });
+        assert_eq!(presses, 1, "{method}");
+    }
 }
 
 #[test]

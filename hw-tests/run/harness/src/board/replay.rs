@@ -1,8 +1,11 @@
 //! Replays a transcript: returns the recorded replies at the recorded times, without waiting.
 
+use cli_support::files::read_limited;
 use cli_support::text::Escape;
+use std::collections::VecDeque;
+use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,22 +22,21 @@ use super::{Board, BoardError};
 pub struct ReplayBoard {
     name: String,
     ready: Option<RunningApplication>,
-    reader: Arc<Mutex<TranscriptReader>>,
+    replay: Arc<Mutex<Replay>>,
 }
 
 impl ReplayBoard {
-    /// Opens a transcript and skips to where the board was ready, if it ever was.
+    /// Reads a transcript, and skips to where the board was ready, if it ever was.
     ///
     /// # Errors
     /// Returns [`BoardError::Transcript`] if the file can't be read or is not a transcript.
     pub fn new(file: &Path) -> Result<Self, BoardError> {
-        let (_, mut reader) = TranscriptReader::open_file(file)?;
-        let ready = reader.find_ready()?;
-        if ready.is_none() {
-            (_, reader) = TranscriptReader::open_file(file)?;
-        }
+        let (_, lines) = open_file(file)?;
+        let entries = read_entries(file, lines)?;
+        let mut replay = Replay::new(file, entries);
+        let ready = replay.skip_to_ready();
         let name = format!("transcript {}", file.escaped());
-        Ok(Self { name, ready, reader: Arc::new(Mutex::new(reader)) })
+        Ok(Self { name, ready, replay: Arc::new(Mutex::new(replay)) })
     }
 }
 
@@ -43,7 +45,53 @@ impl ReplayBoard {
 /// # Errors
 /// Returns [`BoardError::Transcript`] if the file can't be read or is not a transcript.
 pub fn read_header(file: &Path) -> Result<TranscriptHeader, BoardError> {
-    TranscriptReader::open_file(file).map(|(header, _)| header)
+    open_file(file).map(|(header, _)| header)
+}
+
+/// Opens a transcript. Returns its header, and the lines after it.
+fn open_file(file: &Path) -> Result<(TranscriptHeader, BufReader<File>), BoardError> {
+    let failed = |error| BoardError::Transcript(file.to_owned(), error);
+    let mut lines = BufReader::new(File::open(file).map_err(failed)?);
+    let mut first = Vec::new();
+    lines.by_ref().take(MAX_HEADER_BYTES).read_until(b'\n', &mut first).map_err(failed)?;
+    if first.len() as u64 == MAX_HEADER_BYTES {
+        let problem = format!("its first line has {MAX_HEADER_BYTES} bytes or more");
+        return Err(failed(io::Error::new(ErrorKind::FileTooLarge, problem)));
+    }
+    let header: TranscriptHeader =
+        serde_json::from_slice(&first).map_err(|error| failed(error.into()))?;
+    if header.transcript != TRANSCRIPT_FORMAT {
+        let found = header.transcript;
+        let problem = format!("it has format {found}, this program reads {TRANSCRIPT_FORMAT}");
+        return Err(failed(io::Error::other(problem)));
+    }
+    Ok((header, lines))
+}
+
+/// Reads the entries. The last line may be torn, where the program that wrote it ended.
+fn read_entries(
+    file: &Path,
+    lines: BufReader<File>,
+) -> Result<VecDeque<TranscriptEntry>, BoardError> {
+    let failed = |error| BoardError::Transcript(file.to_owned(), error);
+    let bytes = read_limited(lines, MAX_TRANSCRIPT_BYTES).map_err(failed)?;
+    let mut entries = VecDeque::new();
+    for (line, number) in bytes.split_inclusive(|byte| *byte == b'\n').zip(2..) {
+        let damaged = |reason: &dyn Display| {
+            let reason = reason.to_string();
+            let line = format!("{}:{number}: a damaged line", file.escaped());
+            failed(io::Error::new(ErrorKind::InvalidData, format!("{line}: {}", reason.escaped())))
+        };
+        match serde_json::from_slice::<TranscriptEntry>(line) {
+            Ok(entry) if entry.time_us > MAX_TIMESTAMP_US => {
+                return Err(damaged(&"its time is later than thirty years"));
+            }
+            Ok(entry) => entries.push_back(entry),
+            Err(error) if line.ends_with(b"\n") => return Err(damaged(&error)),
+            Err(_) => {}
+        }
+    }
+    Ok(entries)
 }
 
 impl Board for ReplayBoard {
@@ -52,18 +100,18 @@ impl Board for ReplayBoard {
     }
 
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
-        let mut reader = lock(&self.reader);
-        reader.open().map_err(|error| BoardError::Transcript(reader.file.clone(), error))?;
-        Ok(Box::new(ReplayedLine { name: self.name.clone(), reader: Arc::clone(&self.reader) }))
+        let mut replay = lock(&self.replay);
+        replay.open().map_err(|error| BoardError::Transcript(replay.file.clone(), error))?;
+        Ok(Box::new(ReplayedLine { name: self.name.clone(), replay: Arc::clone(&self.replay) }))
     }
 
     /// Resets nothing: a board that was reset when this was recorded replies as it did then.
     fn reset(&mut self, _line: &mut dyn Transport) -> Result<ResetOutcome, ResetError> {
-        Ok(lock(&self.reader).reset())
+        Ok(lock(&self.replay).reset())
     }
 
     fn sleep(&mut self, time: Duration) {
-        lock(&self.reader).now += time.as_micros() as u64;
+        lock(&self.replay).now += time.as_micros() as u64;
     }
 
     fn take_preloaded(&mut self) -> Option<RunningApplication> {
@@ -71,34 +119,22 @@ impl Board for ReplayBoard {
     }
 }
 
-fn lock(reader: &Mutex<TranscriptReader>) -> MutexGuard<'_, TranscriptReader> {
-    reader.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(replay: &Mutex<Replay>) -> MutexGuard<'_, Replay> {
+    replay.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Most bytes in a line of the file; a read or write has some hundreds.
-const MAX_LINE_BYTES: u64 = 1 << 20;
-
+/// The longest header, and the largest transcript that is read, in bytes.
+const MAX_HEADER_BYTES: u64 = 16 << 20;
+const MAX_TRANSCRIPT_BYTES: u64 = 1 << 30;
 /// The latest time of an entry, in microseconds, so that adding a timeout can't overflow.
 const MAX_TIMESTAMP_US: u64 = 30 * 365 * 86_400 * 1_000_000;
 
-/// Reads a line; returns `None` at the end of the file.
-fn next_line(lines: &mut BufReader<File>) -> io::Result<Option<String>> {
-    let mut line = Vec::new();
-    lines.take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
-    if line.len() as u64 == MAX_LINE_BYTES {
-        let problem = format!("a line has {MAX_LINE_BYTES} bytes or more");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
-    }
-    Ok((!line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned()))
-}
-
-/// Reads a transcript and tracks the replayed time.
-struct TranscriptReader {
+/// The entries of a transcript that are left to replay, and the replayed time.
+struct Replay {
     file: PathBuf,
-    lines: BufReader<File>,
-    /// Number of the line read last.
+    entries: VecDeque<TranscriptEntry>,
+    /// The number of the line of the entry taken last.
     line_number: u64,
-    next: Option<TranscriptEntry>,
     /// Whether the line was already open where the replay starts.
     is_open: bool,
     started: Instant,
@@ -106,82 +142,35 @@ struct TranscriptReader {
     now: u64,
 }
 
-impl TranscriptReader {
-    fn open_file(file: &Path) -> Result<(TranscriptHeader, Self), BoardError> {
-        let failed = |error| BoardError::Transcript(file.to_owned(), error);
-        let mut lines = BufReader::new(File::open(file).map_err(failed)?);
-        let first = next_line(&mut lines).map_err(failed)?.unwrap_or_default();
-        let header: TranscriptHeader =
-            serde_json::from_str(&first).map_err(|error| failed(error.into()))?;
-        if header.transcript != TRANSCRIPT_FORMAT {
-            let problem = format!(
-                "it has format {}, this program reads {TRANSCRIPT_FORMAT}",
-                header.transcript
-            );
-            return Err(failed(io::Error::other(problem)));
-        }
-        let file = file.to_owned();
-        let started = Instant::now();
-        let reader =
-            Self { file, lines, line_number: 1, next: None, is_open: false, started, now: 0 };
-        Ok((header, reader))
+impl Replay {
+    fn new(file: &Path, entries: VecDeque<TranscriptEntry>) -> Self {
+        let (file, started) = (file.to_owned(), Instant::now());
+        Self { file, entries, line_number: 1, is_open: false, started, now: 0 }
     }
 
-    /// Skips to after the first entry that the board was ready; returns `None` if there is none.
-    fn find_ready(&mut self) -> Result<Option<RunningApplication>, BoardError> {
-        loop {
-            let entry =
-                self.take().map_err(|error| BoardError::Transcript(self.file.clone(), error))?;
-            match entry {
-                None => return Ok(None),
-                Some(TranscriptEntry { time_us, event: TranscriptEvent::Ready(ready) }) => {
-                    (self.now, self.is_open) = (time_us, true);
-                    return Ok(Some(ready));
-                }
-                Some(_) => {}
-            }
+    /// Skips to after the first entry that the board was ready, if there is one.
+    fn skip_to_ready(&mut self) -> Option<RunningApplication> {
+        let is_ready = |entry: &TranscriptEntry| matches!(entry.event, TranscriptEvent::Ready(_));
+        for _ in 0..self.entries.iter().position(is_ready)? {
+            self.take();
         }
-    }
-
-    /// Returns the next entry without consuming it.
-    fn peek(&mut self) -> io::Result<Option<&mut TranscriptEntry>> {
-        if self.next.is_none()
-            && let Some(line) = next_line(&mut self.lines)?
-        {
-            self.line_number += 1;
-            self.next = self.entry(&line)?;
-        }
-        Ok(self.next.as_mut())
-    }
-
-    /// Reads an entry; nothing if the transcript ends in the middle of it, where the program that
-    /// wrote it did.
-    fn entry(&self, line: &str) -> io::Result<Option<TranscriptEntry>> {
-        let damaged = |reason: &dyn std::fmt::Display| {
-            let (file, line_number) = (self.file.escaped(), self.line_number);
-            let problem = format!("{file}:{line_number}: a damaged line: {reason}");
-            Err(io::Error::new(io::ErrorKind::InvalidData, problem))
+        let TranscriptEntry { time_us, event: TranscriptEvent::Ready(ready) } = self.take()? else {
+            return None;
         };
-        match serde_json::from_str::<TranscriptEntry>(line) {
-            Ok(entry) if entry.time_us > MAX_TIMESTAMP_US => {
-                damaged(&"its time is later than thirty years")
-            }
-            Ok(entry) => Ok(Some(entry)),
-            Err(error) if line.ends_with('\n') => damaged(&error),
-            Err(_) => Ok(None),
-        }
+        (self.now, self.is_open) = (time_us, true);
+        Some(ready)
     }
 
-    fn take(&mut self) -> io::Result<Option<TranscriptEntry>> {
-        self.peek()?;
-        Ok(self.next.take())
+    fn take(&mut self) -> Option<TranscriptEntry> {
+        self.line_number += 1;
+        self.entries.pop_front()
     }
 
     fn open(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.is_open) {
             return Ok(());
         }
-        while let Some(TranscriptEntry { time_us, event }) = self.take()? {
+        while let Some(TranscriptEntry { time_us, event }) = self.take() {
             self.now = self.now.max(time_us);
             match event {
                 TranscriptEvent::Opened {} => return Ok(()),
@@ -196,11 +185,11 @@ impl TranscriptReader {
         Err(io::Error::other("it ends before the line is opened"))
     }
 
-    /// Returns how the board was reset here; what can't be read fails at the next read.
+    /// Returns how the board was reset here.
     fn reset(&mut self) -> ResetOutcome {
-        match self.peek() {
-            Ok(Some(TranscriptEntry { event: TranscriptEvent::Reset {}, .. })) => {
-                self.next = None;
+        match self.entries.front() {
+            Some(TranscriptEntry { event: TranscriptEvent::Reset {}, .. }) => {
+                self.take();
                 ResetOutcome::Done
             }
             _ => ResetOutcome::ManualResetNeeded,
@@ -208,9 +197,9 @@ impl TranscriptReader {
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
-        self.skip_annotations()?;
+        self.skip_annotations();
         let now = self.now;
-        let Some(entry) = self.peek()? else {
+        let Some(entry) = self.entries.front_mut() else {
             self.now = now + timeout.as_micros() as u64;
             return Ok(0);
         };
@@ -234,13 +223,14 @@ impl TranscriptReader {
                 return Ok(0);
             }
         };
-        (self.now, self.next) = (at, None);
+        self.now = at;
+        self.take();
         count
     }
 
     fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
-            let entry = self.take()?;
+            let entry = self.take();
             let Some(TranscriptEntry { time_us, event }) = entry else {
                 return Err(io::Error::other(format!("{} ends here", self.file.escaped())));
             };
@@ -264,15 +254,14 @@ impl TranscriptReader {
         Ok(())
     }
 
-    fn skip_annotations(&mut self) -> io::Result<()> {
+    fn skip_annotations(&mut self) {
         while let Some(TranscriptEntry {
             event: TranscriptEvent::Reset {} | TranscriptEvent::Ready(_),
             ..
-        }) = self.peek()?
+        }) = self.entries.front()
         {
-            self.next = None;
+            self.take();
         }
-        Ok(())
     }
 
     fn divergence_error(&self, then: &str, now: &str) -> io::Error {
@@ -288,7 +277,7 @@ impl TranscriptReader {
 /// The line of a [`ReplayBoard`].
 struct ReplayedLine {
     name: String,
-    reader: Arc<Mutex<TranscriptReader>>,
+    replay: Arc<Mutex<Replay>>,
 }
 
 impl Transport for ReplayedLine {
@@ -297,16 +286,16 @@ impl Transport for ReplayedLine {
     }
 
     fn now(&self) -> Instant {
-        let reader = lock(&self.reader);
-        reader.started + Duration::from_micros(reader.now)
+        let replay = lock(&self.replay);
+        replay.started + Duration::from_micros(replay.now)
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
-        lock(&self.reader).read(buffer, timeout)
+        lock(&self.replay).read(buffer, timeout)
     }
 
     fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
-        lock(&self.reader).write(bytes)
+        lock(&self.replay).write(bytes)
     }
 }
 

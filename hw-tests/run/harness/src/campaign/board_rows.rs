@@ -18,8 +18,8 @@ use crate::suite::Suite;
 const NOT_READY: &str = "was not ready before the run was over";
 
 /// The boards and what they have done so far.
-pub(super) struct BoardRows<S: Suite> {
-    pub(super) rows: Vec<BoardSummary<S>>,
+pub(super) struct BoardRows {
+    pub(super) rows: Vec<BoardSummary>,
     /// Whether the boards have names in results and reports.
     are_named: bool,
     /// The number of boards that the run needs.
@@ -36,11 +36,8 @@ pub(super) struct BoardRows<S: Suite> {
     pub(super) last: Option<FinishedBoard>,
 }
 
-impl<S: Suite> BoardRows<S> {
-    pub(super) fn new<T: Executor<Suite = S>>(
-        config: &RunConfig,
-        members: &[Member<T::Plan>],
-    ) -> Self {
+impl BoardRows {
+    pub(super) fn new<T: Executor>(config: &RunConfig, members: &[Member<T::Plan>]) -> Self {
         let row = |member: &Member<T::Plan>| BoardSummary {
             name: member.name.clone(),
             profile: planned_profile_name::<T>(member),
@@ -104,7 +101,7 @@ impl<S: Suite> BoardRows<S> {
     }
 
     /// Sets how often each board was at fault, and which are quarantined.
-    pub(super) fn set_strikes(&mut self, schedule: &Schedule<S>) {
+    pub(super) fn set_strikes<S: Suite>(&mut self, schedule: &Schedule<S>) {
         for (board, row) in self.rows.iter_mut().enumerate() {
             row.at_fault = schedule.strikes(board);
             if schedule.is_quarantined(board) {

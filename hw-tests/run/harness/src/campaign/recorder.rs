@@ -9,8 +9,10 @@ use rcflash_transport::time::{Duration, Instant};
 
 use super::RunConfig;
 use crate::file_system::FileSystem;
-use crate::report::{RunTotals, WorstResults};
-use crate::results::{BoardReady, Clock, ResultsError, ResultsWriter, RunEndRecord, RunHeader};
+use crate::report::RunTotals;
+use crate::results::{
+    BoardReady, Clock, Record, ResultsError, ResultsWriter, RunEndRecord, RunHeader,
+};
 use crate::runner::{Baseline, BaselineStatus, CaseResult, Verdict};
 use crate::suite::Suite;
 
@@ -23,8 +25,6 @@ const SOAK_PROGRESS_INTERVAL: Duration = Duration::from_secs(60);
 pub struct ResultRecorder<S: Suite> {
     /// The counts and the cases that did not pass.
     pub totals: RunTotals<S>,
-    /// The results for the report.
-    pub(super) results: WorstResults<S>,
     baseline: Option<Arc<Baseline>>,
     clock: Clock,
     writer: Option<ResultsWriter<S>>,
@@ -32,19 +32,26 @@ pub struct ResultRecorder<S: Suite> {
     finished: usize,
     /// The names of the cases recorded since [`Self::verify_one_verdict_each`].
     recorded: Vec<String>,
-    /// In a soak run: how many cases were written, and when the counts were last written.
-    soak: Option<(u64, Instant)>,
+    /// In a soak run.
+    soak: Option<SoakProgress>,
     failed: Option<ResultsError>,
+}
+
+/// What a soak run has written to its results file.
+struct SoakProgress {
+    /// The number of cases.
+    written: u64,
+    /// When the counts were last written.
+    last_progress: Instant,
 }
 
 impl<S: Suite> ResultRecorder<S> {
     /// Creates a recorder without results.
     #[must_use]
     pub fn new(config: &RunConfig, clock: Clock) -> Self {
-        let soak = config.is_soak().then(|| (0, clock()));
+        let soak = config.is_soak().then(|| SoakProgress { written: 0, last_progress: clock() });
         Self {
-            totals: RunTotals::new(config.follow_up.clone()),
-            results: WorstResults::default(),
+            totals: RunTotals::default(),
             baseline: config.baseline.clone(),
             clock,
             writer: None,
@@ -65,32 +72,25 @@ impl<S: Suite> ResultRecorder<S> {
         let Some(path) = &config.results else { return Ok(()) };
         let clock = Arc::clone(&self.clock);
         let writer = if config.resume {
-            let mut add = |result| self.add_result(result);
+            let mut add = |mut result: CaseResult<S>| {
+                let compared = self.compare(&mut result);
+                self.totals.add(result, compared);
+            };
             ResultsWriter::resume(file_system, path, head, clock, &mut add)
         } else {
             ResultsWriter::create(file_system, path, head, config.force, clock)
         };
-        self.writer = Some(writer.inspect_err(|_| self.discard_results(config))?);
-        self.finished = self.results.len();
+        // A file that turned out to be damaged or of another run has no results.
+        self.writer = Some(writer.inspect_err(|_| self.totals = RunTotals::default())?);
+        self.finished = self.totals.results.all.len();
         Ok(())
     }
 
-    /// Discards the results of a file that turned out to be damaged or of another run.
-    fn discard_results(&mut self, config: &RunConfig) {
-        self.totals = RunTotals::new(config.follow_up.clone());
-        self.results = WorstResults::default();
-    }
-
-    fn add_result(&mut self, mut result: CaseResult<S>) {
-        self.count(&mut result);
-        self.results.add(result);
-    }
-
-    /// Adds a result to the totals, and sets whether it is known.
-    fn count(&mut self, result: &mut CaseResult<S>) {
+    /// Sets whether a result is known from the baseline.
+    fn compare(&self, result: &mut CaseResult<S>) -> Option<BaselineStatus> {
         let compared = self.baseline.as_ref().map(|earlier| earlier.compare(result));
         result.known = compared == Some(BaselineStatus::Known);
-        self.totals.add(result, compared);
+        compared
     }
 
     /// Returns the boards of the resumed run on a fleet.
@@ -103,10 +103,10 @@ impl<S: Suite> ResultRecorder<S> {
         &self,
         cases: &'a [S::Case],
     ) -> Result<Cow<'a, [S::Case]>, CommandError> {
-        if self.results.is_empty() {
+        if self.finished == 0 {
             return Ok(Cow::Borrowed(cases));
         }
-        let left = cases.iter().filter(|case| !self.results.contains(S::id(case)));
+        let left = cases.iter().filter(|case| !self.totals.results.contains(S::id(case)));
         let left: Vec<_> = left.cloned().collect();
         if left.len() + self.finished == cases.len() {
             return Ok(Cow::Owned(left));
@@ -124,36 +124,42 @@ impl<S: Suite> ResultRecorder<S> {
 
     /// Records a result. Returns `false` if the results file could not be written.
     pub(super) fn record(&mut self, mut result: CaseResult<S>) -> bool {
-        self.count(&mut result);
+        let compared = self.compare(&mut result);
         // After a failure the file ends with its last complete line; nothing is appended to it.
-        if self.failed.is_none()
-            && let Err(error) = self.write(&result)
-        {
-            self.failed = Some(error);
+        if self.failed.is_none() {
+            self.failed = self.write(&result).err();
         }
         self.recorded.push(result.id.clone());
-        self.results.add(result);
+        self.totals.add(result, compared);
+        if self.failed.is_none() {
+            self.failed = self.write_progress().err();
+        }
         self.failed.is_none()
     }
 
     fn write(&mut self, result: &CaseResult<S>) -> Result<(), ResultsError> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
-        if result.verdict == Verdict::NotRun {
+        let is_written = match &mut self.soak {
+            None => result.verdict != Verdict::NotRun,
+            Some(soak) => {
+                let is_written = !matches!(result.verdict, Verdict::Pass | Verdict::NotRun)
+                    && soak.written < MAX_SOAK_CASES_WRITTEN;
+                soak.written += u64::from(is_written);
+                is_written
+            }
+        };
+        if is_written { writer.write_result(result) } else { Ok(()) }
+    }
+
+    /// Writes the counts of a soak run if that is due.
+    fn write_progress(&mut self) -> Result<(), ResultsError> {
+        let (Some(writer), Some(soak)) = (&mut self.writer, &mut self.soak) else { return Ok(()) };
+        let now = (self.clock)();
+        if now.saturating_duration_since(soak.last_progress) < SOAK_PROGRESS_INTERVAL {
             return Ok(());
         }
-        let Some((count, last_progress)) = &mut self.soak else {
-            return writer.write_result(result);
-        };
-        if result.verdict != Verdict::Pass && *count < MAX_SOAK_CASES_WRITTEN {
-            *count += 1;
-            writer.write_result(result)?;
-        }
-        let now = (self.clock)();
-        if now.saturating_duration_since(*last_progress) >= SOAK_PROGRESS_INTERVAL {
-            *last_progress = now;
-            writer.write_progress(self.totals.counts())?;
-        }
-        Ok(())
+        soak.last_progress = now;
+        writer.write(&Record::Progress(self.totals.counts()))
     }
 
     /// Returns the number of verdicts since [`Self::verify_one_verdict_each`].
@@ -182,6 +188,6 @@ impl<S: Suite> ResultRecorder<S> {
             return Err(error.into());
         }
         let end = RunEndRecord { complete: reason.is_none(), reason, counts: self.totals.counts() };
-        Ok(self.writer.as_mut().map_or(Ok(()), |writer| writer.write_end(&end))?)
+        Ok(self.writer.as_mut().map_or(Ok(()), |writer| writer.write_end(end))?)
     }
 }

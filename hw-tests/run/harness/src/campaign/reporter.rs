@@ -46,6 +46,8 @@ impl<'a, S: Suite> Reporter<'a, S> {
             prepare_folder(ctx.file_system, folder, config.force)?;
             if !has_report(ctx.file_system, folder)? {
                 reporter.write(Vec::new(), true)?;
+                // They are not needed while the run goes on.
+                reporter.report.cases = Vec::new();
             }
         }
         Ok(reporter)
@@ -65,8 +67,8 @@ impl<'a, S: Suite> Reporter<'a, S> {
     /// with both messages.
     pub(super) fn finish(
         mut self,
-        recorder: ResultRecorder<S>,
-        outcome: Result<FinishedRun<S>, CommandError>,
+        mut recorder: ResultRecorder<S>,
+        mut outcome: Result<FinishedRun<S>, CommandError>,
     ) -> Result<FinishedRun<S>, CommandError> {
         if recorder.earlier_boards() != self.report.run.boards {
             self.report.earlier_boards = recorder.earlier_boards().to_vec();
@@ -74,7 +76,11 @@ impl<'a, S: Suite> Reporter<'a, S> {
         if let Err(failure) = &outcome {
             self.report.set_failure(&failure.message);
         }
-        let written = self.write(recorder.results.into_vec(), outcome.is_err());
+        let is_aborted = outcome.is_err();
+        // The results are those of the report while it is written.
+        let totals = outcome.as_mut().map_or(&mut recorder.totals, |done| &mut done.totals);
+        let written = self.write(std::mem::take(&mut totals.results.all), is_aborted);
+        totals.results.all = self.report.cases;
         match (outcome, written) {
             (Ok(done), Err(error)) if done.exit_code() == 0 => Err(error),
             (Ok(done), Err(error)) => {
@@ -94,7 +100,10 @@ impl<'a, S: Suite> Reporter<'a, S> {
         mut cases: Vec<CaseResult<S>>,
         is_aborted: bool,
     ) -> Result<(), CommandError> {
-        let Some(folder) = &self.config.report else { return Ok(()) };
+        let Some(folder) = &self.config.report else {
+            self.report.cases = cases;
+            return Ok(());
+        };
         if is_aborted {
             let recorded: HashSet<_> = cases.iter().map(|case| case.id.as_str()).collect();
             let left = self.cases.iter().filter(|case| !recorded.contains(S::id(case)));
@@ -104,9 +113,6 @@ impl<'a, S: Suite> Reporter<'a, S> {
         let took = (self.clock)().saturating_duration_since(self.started);
         let RunConfig { follow_up, baseline, .. } = self.config;
         self.report.set_cases(cases, took, follow_up, baseline.as_deref());
-        write_files(&self.report, self.file_system, folder)?;
-        // They are not needed while the run goes on.
-        self.report.cases = Vec::new();
-        Ok(())
+        Ok(write_files(&self.report, self.file_system, folder)?)
     }
 }

@@ -67,7 +67,7 @@ pub(super) struct RunLoop<'l, 'p, T: Executor> {
     observer: &'l mut dyn Observer<T::Suite>,
     schedule: Schedule<T::Suite>,
     rounds: Rounds,
-    rows: BoardRows<T::Suite>,
+    rows: BoardRows,
     /// Why no more cases start; `None` while the run goes on.
     ended: Option<RunEnd>,
     /// The error if a board could not be recorded.
@@ -402,7 +402,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
                 "{reruns} cases rerun on another board, {returned} requeued"
             ));
         }
-        let totals = self.recorder.totals.clone();
+        let totals = std::mem::take(&mut self.recorder.totals);
         let boards = if is_named { self.rows.rows } else { Vec::new() };
         let report_failure = None;
         Ok(FinishedRun { totals, summary, stats, faults, took, target, boards, report_failure })

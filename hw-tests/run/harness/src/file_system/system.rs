@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use cli_support::files::{read_limited, replace_durable, sync_parent_dir, write_durable};
+use cli_support::files::{replace_durable, sync_parent_dir};
 use rcflash_transport::platform::files::open_exclusive;
 
 use super::{AppendFile, FileSystem, PathKind};
@@ -48,11 +48,7 @@ impl FileSystem for OsFileSystem {
         Ok(Box::new(open_exclusive(path, OpenOptions::new().read(true).append(true))?))
     }
 
-    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        write_durable(path, bytes)
-    }
-
-    fn replace_with(
+    fn replace(
         &self,
         path: &Path,
         write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
@@ -70,17 +66,6 @@ impl FileSystem for OsFileSystem {
 }
 
 impl AppendFile for File {
-    fn read_all(&mut self, limit: u64) -> io::Result<Vec<u8>> {
-        // A known length avoids reading a file that is too long.
-        let length = self.metadata()?.len();
-        if length > limit {
-            let problem = format!("it has {length} bytes, more than the limit of {limit}");
-            return Err(io::Error::new(ErrorKind::FileTooLarge, problem));
-        }
-        self.seek(SeekFrom::Start(0))?;
-        read_limited(self, limit)
-    }
-
     fn reader(&mut self) -> io::Result<Box<dyn BufRead + '_>> {
         self.seek(SeekFrom::Start(0))?;
         Ok(Box::new(BufReader::with_capacity(READ_BYTES, self)))
@@ -112,9 +97,9 @@ mod tests {
         file.truncate(4).expect("cut");
         file.append(b"three\n").expect("written");
         file.sync().expect("flushed");
-        assert_eq!(file.read_all(100).expect("read"), b"one\nthree\n");
-        let error = file.read_all(9).expect_err("it is longer");
-        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+        let mut content = String::new();
+        file.reader().and_then(|mut all| all.read_to_string(&mut content)).expect("read");
+        assert_eq!(content, "one\nthree\n");
         let error = OsFileSystem.open(&path).err().expect("it has a writer");
         assert_eq!(error.kind(), ErrorKind::ResourceBusy);
         drop(file);

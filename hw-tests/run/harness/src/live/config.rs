@@ -78,17 +78,6 @@ impl BoardConfig {
         }
     }
 
-    /// Returns `true` if several boards of this config can run at once: they are simulated at full
-    /// speed, without transcript or faults.
-    #[must_use]
-    pub fn can_run_several(&self) -> bool {
-        let is_free = matches!(
-            self.board,
-            BoardKind::InProcess { .. } | BoardKind::Simulated { pace: Pace::Free, .. }
-        );
-        is_free && self.recording.is_none() && self.fault_seed.is_none()
-    }
-
     /// Returns the kind that the board's memory and monitor need: in RAM, in flash, or beside a
     /// stock monitor.
     pub(super) fn choose_kind(&self, [ram, flash, hosted]: [ProgramKind; 3]) -> ProgramKind {

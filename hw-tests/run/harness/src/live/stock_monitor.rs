@@ -41,14 +41,6 @@ impl LoadObserver for LoaderProgress {
     }
 }
 
-/// The outcome of loading through the stock monitor.
-enum StartOutcome {
-    /// The monitor has started the program.
-    Started,
-    /// A program of this project replied instead of the monitor.
-    AlreadyOurs,
-}
-
 impl Programs {
     /// Loads and starts the application by a stock monitor, unless it is running already.
     pub(super) fn load_through(
@@ -59,25 +51,22 @@ impl Programs {
     ) -> Result<Identity, SetupError> {
         let (image, entry, top) = self.hosted_program(config);
         let program = HostedProgram { image: &image, entry, top };
-        let identity = match config.start_by(monitor, link, program)? {
-            StartOutcome::Started => await_identity(link)?,
-            StartOutcome::AlreadyOurs => {
-                let found = identify_harmlessly(link)?;
-                if found.role == Role::Monitor {
-                    return Err(SetupError::OwnMonitor(Box::new(found)));
-                }
-                // A file may have any build id, so that it is always loaded.
-                if config.application.is_none() && found.build_id == self.application.build {
-                    return Ok(found);
-                }
-                leave(link)?;
-                link.drain_banner(LEAVING, START_TIMEOUT)?;
-                match config.start_by(monitor, link, program)? {
-                    StartOutcome::Started => await_identity(link)?,
-                    StartOutcome::AlreadyOurs => identify_harmlessly(link)?,
-                }
+        if !config.start_by(monitor, link, program)? {
+            let found = identify_harmlessly(link)?;
+            if found.role == Role::Monitor {
+                return Err(SetupError::OwnMonitor(Box::new(found)));
             }
-        };
+            // A file may have any build id, so that it is always loaded.
+            if config.application.is_none() && found.build_id == self.application.build {
+                return Ok(found);
+            }
+            leave(link)?;
+            link.drain_banner(LEAVING, START_TIMEOUT)?;
+            if !config.start_by(monitor, link, program)? {
+                return self.verify_identity(config, identify_harmlessly(link)?);
+            }
+        }
+        let identity = await_identity(link)?;
         self.verify_identity(config, identity)
     }
 
@@ -98,12 +87,13 @@ impl Programs {
 }
 
 impl BoardConfig {
+    /// Returns `false` if a program of this project replied instead of the monitor.
     fn start_by(
         &self,
         monitor: &ResidentMonitor,
         link: &mut Link,
         program: HostedProgram<'_>,
-    ) -> Result<StartOutcome, SetupError> {
+    ) -> Result<bool, SetupError> {
         let mut progress = LoaderProgress { on_notice: self.on_notice, stage: None };
         let is_z180 = self.profile.is_z180();
         let processor = if is_z180 { Processor::Z180 } else { Processor::Z80 };
@@ -112,16 +102,14 @@ impl BoardConfig {
             monitor.start(session, program, &mut progress)
         });
         match outcome {
-            Ok(()) => Ok(StartOutcome::Started),
-            Err(LoaderError::WrongPeer { actual: Peer::OwnFirmware, .. }) => {
-                Ok(StartOutcome::AlreadyOurs)
-            }
+            Ok(()) => Ok(true),
+            Err(LoaderError::WrongPeer { actual: Peer::OwnFirmware, .. }) => Ok(false),
             // At a described monitor nothing is identified before the load.
             Err(LoaderError::NoReply { .. } | LoaderError::UnknownPeer { .. })
                 if matches!(monitor, ResidentMonitor::Memory(StockMonitor::Described(_)))
                     && identify_harmlessly(link).is_ok() =>
             {
-                Ok(StartOutcome::AlreadyOurs)
+                Ok(false)
             }
             Err(error) => {
                 let LoaderError::WrongPeer { port, actual, .. } = &error else {

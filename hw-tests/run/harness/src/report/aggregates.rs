@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Report;
-use crate::runner::{CaseResult, FaultOrigin, Verdict, VerdictCounts};
+use crate::runner::{CaseResult, FaultOrigin, VerdictCounts};
 use crate::suite::Suite;
 
 impl<S: Suite> Report<S> {
@@ -15,18 +15,6 @@ impl<S: Suite> Report<S> {
         let boards = faults().filter(|fault| matches!(fault, FaultOrigin::Boards(_))).count();
         let code = faults().filter(|fault| matches!(fault, FaultOrigin::Code(_))).count();
         (!self.run.boards.is_empty()).then_some((boards, code))
-    }
-
-    /// Returns the counts of cases with each tag.
-    #[must_use]
-    pub fn counts_by_tag(&self) -> BTreeMap<&str, VerdictCounts<S>> {
-        let mut by_tag = BTreeMap::<_, VerdictCounts<S>>::new();
-        for case in &self.cases {
-            for tag in &case.tags {
-                by_tag.entry(tag.as_str()).or_default().add(case);
-            }
-        }
-        by_tag
     }
 
     /// Returns the number of values by the T-states that they took.
@@ -43,8 +31,18 @@ impl<S: Suite> Report<S> {
     /// Returns the cases that were run and did not pass, at most `limit`, and how many more there
     /// are.
     pub(super) fn problems(&self, limit: usize) -> (Vec<&CaseResult<S>>, usize) {
-        let is_problem = |verdict| !matches!(verdict, Verdict::Pass | Verdict::NotRun);
-        let mut problems = self.cases.iter().filter(|case| is_problem(case.verdict));
+        let mut problems = self.cases.iter().filter(|case| case.is_problem());
         (problems.by_ref().take(limit).collect(), problems.count())
     }
+}
+
+/// Returns the counts of cases with each tag.
+pub(super) fn counts_by_tag<S: Suite>(cases: &[CaseResult<S>]) -> BTreeMap<&str, VerdictCounts> {
+    let mut by_tag = BTreeMap::<_, VerdictCounts>::new();
+    for case in cases {
+        for tag in &case.tags {
+            by_tag.entry(tag.as_str()).or_default().add(case);
+        }
+    }
+    by_tag
 }

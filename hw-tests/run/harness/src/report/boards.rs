@@ -17,8 +17,7 @@ pub(crate) const COMPLETE: &str = "complete";
 
 /// A board of a run on a fleet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(bound = "")]
-pub struct BoardSummary<S: Suite> {
+pub struct BoardSummary {
     /// Its name on the command line.
     pub name: String,
     /// The name of its profile; empty if no plan could be made for it.
@@ -32,7 +31,7 @@ pub struct BoardSummary<S: Suite> {
     /// How its work ended: `complete`, or the reason for an early end.
     pub ended: String,
     /// The counts of its verdicts.
-    pub counts: VerdictCounts<S>,
+    pub counts: VerdictCounts,
     /// Problems that another board did not have with the same case.
     pub at_fault: u32,
     /// Whether it was lost for good, never ready, or left out for its problems.
@@ -49,7 +48,7 @@ pub struct BoardSummary<S: Suite> {
 
 impl<S: Suite> Report<S> {
     /// Returns a row for each board, also of a run on one.
-    pub(super) fn board_rows(&self) -> Vec<BoardSummary<S>> {
+    pub(super) fn board_rows(&self) -> Vec<BoardSummary> {
         if !self.boards.is_empty() {
             return self.boards.clone();
         }
@@ -80,7 +79,7 @@ impl<S: Suite> Report<S> {
     }
 }
 
-impl<S: Suite> BoardSummary<S> {
+impl BoardSummary {
     /// Returns the build on the board in hexadecimal; `None` if it was never ready.
     pub(super) fn build(&self) -> Option<String> {
         self.image.as_ref().map(|image| format!("{:08X}", image.build_id))
@@ -89,9 +88,9 @@ impl<S: Suite> BoardSummary<S> {
 
 /// Returns the boards that are missing at the end of a run, with the reasons; empty if none is.
 #[must_use]
-pub fn missing_boards<S: Suite>(boards: &[BoardSummary<S>]) -> String {
+pub fn missing_boards(boards: &[BoardSummary]) -> String {
     let missing = boards.iter().filter(|board| board.is_missing);
-    let text = |board: &BoardSummary<S>| {
+    let text = |board: &BoardSummary| {
         let why = board.ended.strip_prefix("the board is lost: ").unwrap_or(&board.ended);
         format!("{} ({why})", board.name)
     };
@@ -100,7 +99,7 @@ pub fn missing_boards<S: Suite>(boards: &[BoardSummary<S>]) -> String {
 
 /// Returns the line that names the missing boards; empty if none is missing.
 #[must_use]
-pub fn missing_boards_text<S: Suite>(boards: &[BoardSummary<S>]) -> String {
+pub fn missing_boards_text(boards: &[BoardSummary]) -> String {
     let missing = missing_boards(boards);
     if missing.is_empty() { missing } else { format!("missing: {}\n", missing.escaped()) }
 }
@@ -111,7 +110,7 @@ pub(super) fn fault_sentence(boards: usize, code: usize) -> String {
 }
 
 /// Returns the rows of the table of boards, headings first; empty without boards.
-pub(super) fn table_rows<S: Suite>(boards: &[BoardSummary<S>]) -> Vec<Vec<String>> {
+pub(super) fn table_rows(boards: &[BoardSummary]) -> Vec<Vec<String>> {
     if boards.is_empty() {
         return Vec::new();
     }
@@ -121,7 +120,7 @@ pub(super) fn table_rows<S: Suite>(boards: &[BoardSummary<S>]) -> Vec<Vec<String
     let head =
         ["board", "cases"].into_iter().chain(verdicts.iter().map(|verdict| verdict.as_str()));
     let head = head.chain(["at fault", "ended"]).map(str::to_owned).collect();
-    let row = |board: &BoardSummary<S>| {
+    let row = |board: &BoardSummary| {
         let counts = verdicts.iter().map(|verdict| board.counts.get(*verdict));
         let numbers = [board.counts.cases].into_iter().chain(counts);
         let numbers = numbers.chain([u64::from(board.at_fault)]).map(|count| count.to_string());
@@ -133,7 +132,7 @@ pub(super) fn table_rows<S: Suite>(boards: &[BoardSummary<S>]) -> Vec<Vec<String
 
 /// Returns the table of boards as text.
 #[must_use]
-pub fn boards_table<S: Suite>(boards: &[BoardSummary<S>]) -> String {
+pub fn boards_table(boards: &[BoardSummary]) -> String {
     let rows = table_rows(boards);
     let widest = rows.iter().map(|row| row[0].escaped().chars().count()).max().unwrap_or_default();
     let mut text = String::new();

@@ -131,10 +131,8 @@ pub fn write_history(
     check_replaceable(file_system, data.clone(), |text| text.starts_with("{\"history\":"), force)?;
     let json =
         serde_json::to_string(history).map_err(|error| WriteError::of(&data)(error.into()))?;
-    for (path, text) in [(data, escape_json(&json) + "\n"), (page, history_page(history).into())] {
-        file_system.replace(&path, text.as_bytes()).map_err(WriteError::of(&path))?;
-    }
-    Ok(())
+    replace(file_system, &data, &mut |out| writeln!(out, "{}", escape_json(&json)))?;
+    replace(file_system, &page, &mut |out| out.write_all(history_page(history).as_bytes()))
 }
 
 /// Writes why a run ended before it had results, as JUnit and Markdown, into a prepared folder.
@@ -160,7 +158,7 @@ fn replace(
     path: &Path,
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), WriteError> {
-    file_system.replace_with(path, write).map_err(WriteError::of(path))
+    file_system.replace(path, write).map_err(WriteError::of(path))
 }
 
 /// Returns `true` if the folder has the report of a run.

@@ -10,10 +10,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
 use cli_support::text::Escape;
+use rcflash_link::LinkStats;
 use serde::Serialize;
 
 use crate::runner::{Conclusion, Verdict};
-use past_run::PastResult;
+use past_run::PastCase;
 
 /// Version of `history.json`.
 const HISTORY_VERSION: u32 = 1;
@@ -128,27 +129,29 @@ impl History {
         let mut boards = BTreeMap::<&str, BoardHistory>::new();
         let passed: HashSet<_> = runs
             .iter()
-            .flat_map(PastRun::results)
-            .filter(|result| result.verdict == Verdict::Pass)
-            .map(|result| (result.case, result.build))
+            .flat_map(|run| run.results().map(move |result| (run, result)))
+            .filter(|(_, (.., verdict))| *verdict == Verdict::Pass)
+            .map(|(run, (case, board, _))| (case.id.as_str(), run.boards[board].1.as_str()))
             .collect();
-        let has_passed = |one: &PastResult| passed.contains(&(one.case, one.build));
         for (number, run) in runs.iter().enumerate() {
-            for (result, t_states) in run.verdicts() {
-                let case = cases.entry(result.case).or_default();
-                case.add(number, result.verdict, t_states, has_passed(&result));
+            let has_passed = |case: &PastCase, board: usize| {
+                passed.contains(&(case.id.as_str(), run.boards[board].1.as_str()))
+            };
+            for case in &run.cases {
+                let has_passed = has_passed(case, case.board);
+                let history = cases.entry(&case.id).or_default();
+                history.add(number, case.verdict, case.t_states, has_passed);
             }
-            for result in run.results() {
-                let board = boards.entry(result.board).or_default();
-                board.counts.add(result.verdict, has_passed(&result));
+            for (case, board, verdict) in run.results() {
+                let history = boards.entry(&run.boards[board].0.name).or_default();
+                history.counts.add(verdict, has_passed(case, board));
             }
-            for board in &run.boards {
+            for (board, _) in &run.boards {
                 let history = boards.entry(&board.name).or_default();
                 history.losses += board.losses;
                 history.restarts += board.restarts;
-                history
-                    .line
-                    .extend(board.line.map(|(requests, errors)| (number, requests, errors)));
+                let errors = |link: LinkStats| link.total_retries() + link.corrupted_at_host;
+                history.line.extend(board.link.map(|link| (number, link.requests, errors(link))));
             }
         }
         let named = |(id, case): (&str, CaseHistory)| CaseHistory { id: id.to_owned(), ..case };

@@ -13,21 +13,14 @@ use crate::suite::Suite;
 /// The outcome of a test other than success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    Failure,
-    Error,
     Skipped,
+    Error,
+    Failure,
 }
 
-impl Outcome {
-    /// Returns the name of the element in a test.
-    fn element(self) -> &'static str {
-        match self {
-            Self::Failure => "failure",
-            Self::Error => "error",
-            Self::Skipped => "skipped",
-        }
-    }
-}
+/// The names of the elements of outcomes, and of attributes with their numbers.
+const ELEMENTS: [&str; 3] = ["skipped", "error", "failure"];
+const COUNTS: [&str; 4] = ["tests", "skipped", "errors", "failures"];
 
 /// Why a test did not succeed.
 struct Problem {
@@ -48,49 +41,50 @@ struct Test {
     output: Option<String>,
 }
 
-/// Numbers of tests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct TestCounts {
-    tests: u64,
-    skipped: u64,
-    failures: u64,
-    errors: u64,
+impl Test {
+    /// Returns a test that is no case; the type and the text of its error, if it did not succeed.
+    fn new(name: &str, class: &str, error: Option<(&str, &str)>) -> Self {
+        let problem = error.map(|(kind, why)| Problem {
+            outcome: Outcome::Error,
+            kind: kind.to_owned(),
+            message: why.escaped().to_string(),
+            details: None,
+        });
+        let (name, class) = (name.escaped().to_string(), class.to_owned());
+        Self { name, class, time: None, problem, output: None }
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.problem.as_ref().map(|problem| problem.outcome)
+    }
 }
 
-impl TestCounts {
-    fn add(mut self, outcome: Option<Outcome>) -> Self {
-        self.tests += 1;
-        match outcome {
-            Some(Outcome::Failure) => self.failures += 1,
-            Some(Outcome::Error) => self.errors += 1,
-            Some(Outcome::Skipped) => self.skipped += 1,
-            None => {}
-        }
-        self
+/// Returns the attributes with the numbers of tests.
+fn counts(
+    outcomes: impl Iterator<Item = Option<Outcome>>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let mut counts = [0; COUNTS.len()];
+    for outcome in outcomes {
+        counts[0] += 1;
+        outcome.into_iter().for_each(|outcome| counts[1 + outcome as usize] += 1);
     }
-
-    fn of(outcomes: impl IntoIterator<Item = Option<Outcome>>) -> Self {
-        outcomes.into_iter().fold(Self::default(), Self::add)
-    }
-
-    fn attributes(self) -> [(&'static str, String); 4] {
-        let Self { tests, skipped, failures, errors } = self;
-        [("tests", tests), ("skipped", skipped), ("errors", errors), ("failures", failures)]
-            .map(|(name, count)| (name, count.to_string()))
-    }
+    COUNTS.into_iter().zip(counts.map(|count: u64| count.to_string()))
 }
 
 type Xml<'a> = Writer<&'a mut dyn Write>;
 
+/// The name of the test that all cases were run.
+const ALL_CASES: &str = "all cases were run";
+
 /// Writes the report as JUnit XML. Only a wrong answer is a failure; flaky cases and cases without
 /// an answer are errors; cases not run and failures known from the baseline are skipped.
 pub(super) fn write_junit<S: Suite>(report: &Report<S>, out: &mut dyn Write) -> io::Result<()> {
-    let run = [whole_run_test(report)];
+    let nothing = (report.counts.cases == 0).then(|| incomplete_counts(report.counts));
+    let why = report.incomplete.as_deref().or(nothing.as_deref());
+    let run = [Test::new(ALL_CASES, "run", why.map(|why| ("incomplete", why)))];
     let boards: Vec<_> = report.boards.iter().map(board_test).collect();
-    let single = run.iter().chain(&boards).map(|test| test.problem.as_ref());
-    let outcomes = single.map(|problem| problem.map(|problem| problem.outcome));
-    let all = TestCounts::of(outcomes.chain(report.cases.iter().map(outcome)));
-    write_page(out, all, |xml| {
+    let outcomes = run.iter().chain(&boards).map(Test::outcome);
+    write_page(out, outcomes.chain(report.cases.iter().map(outcome)), |xml| {
         write_suite(xml, "run", &run)?;
         if !boards.is_empty() {
             write_suite(xml, "boards", &boards)?;
@@ -101,36 +95,34 @@ pub(super) fn write_junit<S: Suite>(report: &Report<S>, out: &mut dyn Write) -> 
 
 /// Writes the XML of a run that ended before it had results: one test, an error.
 pub(super) fn write_no_run(why: &str, out: &mut dyn Write) -> io::Result<()> {
-    let run = [all_cases_test(Some(("no run", why)))];
-    write_page(out, TestCounts::of([Some(Outcome::Error)]), |xml| write_suite(xml, "run", &run))
+    let run = [Test::new(ALL_CASES, "run", Some(("no run", why)))];
+    write_page(out, run.iter().map(Test::outcome), |xml| write_suite(xml, "run", &run))
 }
 
 fn write_page(
     out: &mut dyn Write,
-    counts: TestCounts,
+    outcomes: impl Iterator<Item = Option<Outcome>>,
     suites: impl FnOnce(&mut Xml) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut xml = Writer::new_with_indent(out, b' ', 4);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let page = xml.create_element("testsuites").with_attribute(("name", "hw-tests"));
-    with(page, &counts.attributes()).write_inner_content(suites)?;
+    with(page, counts(outcomes)).write_inner_content(suites)?;
     xml.write_indent()
 }
 
 fn write_suite(xml: &mut Xml, name: &str, tests: &[Test]) -> io::Result<()> {
-    let outcome = |test: &Test| test.problem.as_ref().map(|problem| problem.outcome);
-    let counts = TestCounts::of(tests.iter().map(outcome));
     let suite = xml.create_element("testsuite").with_attribute(("name", name));
     let write_tests = |xml: &mut Xml| tests.iter().try_for_each(|test| write_test(xml, test));
-    with(suite, &counts.attributes()).write_inner_content(write_tests).map(drop)
+    let suite = with(suite, counts(tests.iter().map(Test::outcome)));
+    suite.write_inner_content(write_tests).map(drop)
 }
 
 /// Writes the suite with a test for each case.
 fn write_cases<S: Suite>(xml: &mut Xml, report: &Report<S>) -> io::Result<()> {
-    let counts = TestCounts::of(report.cases.iter().map(outcome));
     let time = seconds(report.cases.iter().map(milliseconds).sum());
     let suite = xml.create_element("testsuite").with_attribute(("name", "cases"));
-    let suite = with(suite, &counts.attributes());
+    let suite = with(suite, counts(report.cases.iter().map(outcome)));
     let suite = suite.with_attributes([("timestamp", &*report.started), ("time", &time)]);
     suite.write_inner_content(|xml| {
         xml.create_element("properties").write_inner_content(|xml| {
@@ -150,14 +142,13 @@ fn write_test(xml: &mut Xml, test: &Test) -> io::Result<()> {
     let Test { name, class, time, problem, output } = test;
     let element = xml.create_element("testcase");
     let element = element.with_attributes([("name", &**name), ("classname", class)]);
-    let time = time.map(|time| ("time", seconds(time)));
-    let element = with(element, time.as_slice());
+    let element = with(element, time.map(|time| ("time", seconds(time))));
     if problem.is_none() && output.is_none() {
         return element.write_empty().map(drop);
     }
     element.write_inner_content(|xml| {
         if let Some(Problem { outcome, kind, message, details }) = problem {
-            let element = xml.create_element(outcome.element());
+            let element = xml.create_element(ELEMENTS[*outcome as usize]);
             let element = element.with_attributes([("message", &**message), ("type", kind)]);
             match details {
                 Some(details) => element.write_text_content(BytesText::new(details))?,
@@ -174,48 +165,20 @@ fn write_test(xml: &mut Xml, test: &Test) -> io::Result<()> {
 
 type Element<'a, 'b> = quick_xml::writer::ElementWriter<'a, &'b mut dyn Write>;
 
-fn with<'a, 'b>(element: Element<'a, 'b>, attributes: &[(&str, String)]) -> Element<'a, 'b> {
-    element.with_attributes(attributes.iter().map(|(name, value)| (*name, value.as_str())))
-}
-
-/// Returns the test that all cases were run.
-fn whole_run_test<S: Suite>(report: &Report<S>) -> Test {
-    let nothing = (report.counts.cases == 0).then(|| incomplete_counts(report.counts));
-    let why = report.incomplete.as_deref().or(nothing.as_deref());
-    all_cases_test(why.map(|why| ("incomplete", why)))
-}
-
-/// Returns the test that all cases were run, with the type and the text of its error.
-fn all_cases_test(error: Option<(&str, &str)>) -> Test {
-    Test {
-        name: "all cases were run".to_owned(),
-        class: "run".to_owned(),
-        time: None,
-        problem: error.map(|(kind, why)| Problem {
-            outcome: Outcome::Error,
-            kind: kind.to_owned(),
-            message: why.escaped().to_string(),
-            details: None,
-        }),
-        output: None,
-    }
+fn with<'a, 'b>(
+    element: Element<'a, 'b>,
+    attributes: impl IntoIterator<Item = (&'static str, String)>,
+) -> Element<'a, 'b> {
+    attributes
+        .into_iter()
+        .fold(element, |element, (name, value)| element.with_attribute((name, &*value)))
 }
 
 /// Returns the test of a board of a fleet: an error if it is missing at the end.
-fn board_test<S: Suite>(board: &BoardSummary<S>) -> Test {
-    let missing = || Problem {
-        outcome: Outcome::Error,
-        kind: "missing".to_owned(),
-        message: board.ended.escaped().to_string(),
-        details: None,
-    };
-    Test {
-        name: board.name.escaped().to_string(),
-        class: "boards".to_owned(),
-        time: None,
-        problem: board.is_missing.then(missing),
-        output: Some(format!("lost {} times, restarted {}", board.losses, board.restarts)),
-    }
+fn board_test(board: &BoardSummary) -> Test {
+    let missing = board.is_missing.then_some(("missing", &*board.ended));
+    let output = format!("lost {} times, restarted {}", board.losses, board.restarts);
+    Test { output: Some(output), ..Test::new(&board.name, "boards", missing) }
 }
 
 /// Returns the outcome of the test of a case; `None` for success.

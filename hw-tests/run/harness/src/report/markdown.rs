@@ -5,6 +5,7 @@ use std::io;
 
 use cli_support::text::escape_controls;
 
+use super::aggregates::counts_by_tag;
 use super::{Report, line_statistics_text};
 use crate::runner::{CaseResult, Verdict, VerdictCounts};
 use crate::suite::Suite;
@@ -56,7 +57,7 @@ fn markdown<S: Suite>(report: &Report<S>) -> String {
 
 /// Returns the table of verdicts, without those that no case has.
 fn counts<S: Suite>(report: &Report<S>) -> String {
-    let by_tag = report.counts_by_tag();
+    let by_tag = counts_by_tag(&report.cases);
     let is_there = |verdict: &Verdict| *verdict == Verdict::Pass || report.counts.get(*verdict) > 0;
     let shown: Vec<_> = Verdict::ALL.into_iter().filter(is_there).collect();
     let mut text = format!("\n| cases | all | {} |", S::VALUE_NOUN);
@@ -107,9 +108,7 @@ fn problem<S: Suite>(report: &Report<S>, case: &CaseResult<S>) -> String {
     if let Some(subject) = S::subject(&case.details) {
         let _ = writeln!(text, "{}: {}\n", S::SUBJECT, escaped(subject));
     }
-    let differences = case.differences.iter().map(ToString::to_string);
-    let fault = case.fault.as_ref().map(|fault| format!("at fault: {fault}"));
-    let mut lines = case.reason.iter().cloned().chain(fault).chain(differences);
+    let mut lines = case.details_of_problem();
     for line in lines.by_ref().take(MAX_DIFFERENCES_SHOWN) {
         let _ = writeln!(text, "- {}", escaped(&line));
     }

@@ -207,8 +207,8 @@ fn name_board<S: Suite>(report: &mut Report<S>) {
 }
 
 /// Returns a row for each board; those of the same name are one board.
-fn joined_rows<S: Suite>(reports: &[Report<S>]) -> Vec<BoardSummary<S>> {
-    let mut rows = Vec::<BoardSummary<S>>::new();
+fn joined_rows<S: Suite>(reports: &[Report<S>]) -> Vec<BoardSummary> {
+    let mut rows = Vec::<BoardSummary>::new();
     for row in reports.iter().flat_map(Report::board_rows) {
         let Some(known) = rows.iter_mut().find(|known| known.name == row.name) else {
             rows.push(row);

@@ -29,6 +29,8 @@ const UNFINISHED: &str = "the run has not ended, or was killed";
 pub struct Report<S: Suite> {
     /// [`SCHEMA_VERSION`].
     pub schema: u32,
+    /// What is counted as `values`: [`Suite::VALUE_NOUN`].
+    pub values: String,
     /// The configuration of the run, as in the results file.
     pub run: RunHeader,
     /// The command line, without the program.
@@ -47,7 +49,7 @@ pub struct Report<S: Suite> {
     pub incomplete: Option<String>,
     /// The boards of a run on a fleet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub boards: Vec<BoardSummary<S>>,
+    pub boards: Vec<BoardSummary>,
     /// The boards of the run on a fleet that this one resumed, if they are others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_boards: Vec<String>,
@@ -70,14 +72,14 @@ pub struct Report<S: Suite> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<String>,
     /// The counts of cases by verdict.
-    pub counts: VerdictCounts<S>,
+    pub counts: VerdictCounts,
     /// The comparison with an earlier run; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineSummary>,
     /// The counts of all verdicts of a soak run. `counts` and `cases` have only the worst result
     /// of each case then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rounds: Option<VerdictCounts<S>>,
+    pub rounds: Option<VerdictCounts>,
     /// Follow-up commands for the first failed cases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follow_ups: Vec<FollowUp>,
@@ -114,6 +116,7 @@ impl<S: Suite> Report<S> {
     pub fn new(run: RunHeader, arguments: Vec<String>, started: SystemTime) -> Self {
         Self {
             schema: SCHEMA_VERSION,
+            values: S::VALUE_NOUN.to_owned(),
             run,
             arguments,
             started: rfc_3339(started),

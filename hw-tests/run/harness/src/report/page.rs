@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Report;
+use super::aggregates::counts_by_tag;
 use super::json::{Container, write_json};
 use crate::runner::{BoardVerdict, CaseResult, Conclusion, Verdict};
 use crate::suite::Suite;
@@ -116,7 +117,7 @@ struct PageData<'a, S: Suite> {
 fn data<S: Suite>(report: &Report<S>) -> PageData<'_, S> {
     let whole = || {
         let times: Vec<_> = report.values_by_t_states().into_iter().collect();
-        json!({ "tags": report.counts_by_tag(), "times": times })
+        json!({ "tags": counts_by_tag(&report.cases), "times": times })
     };
     PageData {
         boards: super::boards::table_rows(&report.boards),
@@ -188,10 +189,8 @@ fn without_script<S: Suite>(report: &Report<S>) -> String {
 
 /// Returns a line on a case that did not pass.
 fn case_line<S: Suite>(report: &Report<S>, case: &CaseResult<S>) -> String {
-    let differences = case.differences.iter().map(ToString::to_string);
-    let fault = case.fault.as_ref().map(|fault| format!("at fault: {fault}"));
-    let lines = case.reason.iter().cloned().chain(fault).chain(differences);
-    let lines: Vec<_> = lines.chain(report.follow_up_commands(case).iter().cloned()).collect();
+    let lines: Vec<_> =
+        case.details_of_problem().chain(report.follow_up_commands(case).iter().cloned()).collect();
     let known = if case.known { " (known)" } else { "" };
     format!("{}{known}: {}", case.verdict, lines.join("; "))
 }

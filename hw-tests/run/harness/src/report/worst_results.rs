@@ -10,24 +10,12 @@ use crate::verdict_table::{Relation, merge_verdicts};
 /// The worst result of each case, in the order in which the cases first completed.
 #[derive(Debug, Clone, Default)]
 pub struct WorstResults<S: Suite> {
-    results: Vec<CaseResult<S>>,
+    pub(crate) all: Vec<CaseResult<S>>,
     /// The index of each case's result, by name.
     indices: HashMap<String, usize>,
 }
 
 impl<S: Suite> WorstResults<S> {
-    /// Returns the number of cases with a result.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.results.len()
-    }
-
-    /// Returns `true` if no case has a result.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.results.is_empty()
-    }
-
     /// Returns `true` if the case has a result.
     #[must_use]
     pub fn contains(&self, id: &str) -> bool {
@@ -38,23 +26,17 @@ impl<S: Suite> WorstResults<S> {
     pub fn add(&mut self, result: CaseResult<S>) {
         match self.indices.entry(result.id.clone()) {
             Entry::Vacant(entry) => {
-                entry.insert(self.results.len());
-                self.results.push(result);
+                entry.insert(self.all.len());
+                self.all.push(result);
             }
             Entry::Occupied(entry) => {
-                let known = &mut self.results[*entry.get()];
+                let known = &mut self.all[*entry.get()];
                 let (before, now) = (known.verdict, result.verdict);
                 if merge_verdicts(before, now, Relation::OtherRound) != before {
                     *known = result;
                 }
             }
         }
-    }
-
-    /// Returns the results.
-    #[must_use]
-    pub fn into_vec(self) -> Vec<CaseResult<S>> {
-        self.results
     }
 }
 
@@ -71,10 +53,9 @@ mod tests {
             gathered.add(result("a", verdict));
         }
         gathered.add(result("b", Verdict::NotRun));
-        assert!(gathered.contains("b") && !gathered.contains("c") && gathered.len() == 2);
+        assert!(gathered.contains("b") && !gathered.contains("c") && gathered.all.len() == 2);
         gathered.add(result("a", Verdict::Error));
-        let results = gathered.into_vec();
-        let listed: Vec<_> = results.iter().map(|case| (&*case.id, case.verdict)).collect();
+        let listed: Vec<_> = gathered.all.iter().map(|case| (&*case.id, case.verdict)).collect();
         assert_eq!(listed, [("a", Verdict::Error), ("b", Verdict::NotRun)]);
     }
 }

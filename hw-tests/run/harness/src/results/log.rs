@@ -12,7 +12,7 @@ use super::line::encode_line;
 use super::read::RecordReader;
 use super::{BoardReady, Record, RunEndRecord, RunHeader};
 use crate::file_system::{FileSystem, LineAppender, PathKind};
-use crate::runner::{CaseResult, VerdictCounts};
+use crate::runner::CaseResult;
 use crate::suite::Suite;
 
 /// Appending a line syncs the file if the last sync is longer ago.
@@ -64,8 +64,7 @@ impl<S: Suite> ResultsWriter<S> {
             }
         };
         let mut writer = Self::with_lines(path, LineAppender::new(file, 0), clock);
-        let written = writer.write_header(head);
-        if let Err(error) = written {
+        if let Err(error) = writer.write_header(head) {
             // A file without its header would not be recognised, and would block the next run.
             drop(writer);
             let _ = file_system.remove_file(path);
@@ -99,17 +98,24 @@ impl<S: Suite> ResultsWriter<S> {
         let mut file = file_system.open(path).map_err(failed)?;
         // The file is read and compared before anything is written: a file of another run or of
         // another program must not be changed, not even its torn end.
-        let mut earlier = EarlierRecords::default();
+        let (mut ready, mut earlier_boards) = (Vec::new(), Vec::new());
         let mut records = RecordReader::new(path, file.reader().map_err(failed)?);
         while let Some(record) = records.next_record()? {
-            earlier.add(record, path, head, on_result)?;
+            match record {
+                Record::Ready(board) => ready.push(board),
+                Record::Case(result) => on_result(*result),
+                Record::Head(earlier) => {
+                    check_same_run(path, &earlier, head)?;
+                    earlier_boards = earlier.boards;
+                }
+                Record::Progress(_) | Record::End(_) => {}
+            }
         }
-        let (length, sum, is_torn) = (records.length(), records.sum(), records.is_torn());
+        let (length, sum, is_torn) = (records.length, records.sum, records.is_torn);
         drop(records);
         if is_torn {
             file.truncate(length).map_err(failed)?;
         }
-        let EarlierRecords { ready, boards: earlier_boards } = earlier;
         let has_many_boards = !earlier_boards.is_empty();
         let lines = LineAppender::new(file, length);
         let mut writer = Self {
@@ -191,25 +197,20 @@ impl<S: Suite> ResultsWriter<S> {
         self.write(&Record::Case(Box::new(result.clone())))
     }
 
-    /// Appends the counts of a soak run so far.
-    ///
-    /// # Errors
-    /// Returns an error if the file can't be written.
-    pub fn write_progress(&mut self, counts: VerdictCounts<S>) -> Result<(), ResultsError> {
-        self.write(&Record::Progress(counts))
-    }
-
     /// Appends the end and syncs the file.
     ///
     /// # Errors
     /// Returns an error if the file can't be written.
-    pub fn write_end(&mut self, end: &RunEndRecord<S>) -> Result<(), ResultsError> {
-        self.write(&Record::End(end.clone()))?;
+    pub fn write_end(&mut self, end: RunEndRecord) -> Result<(), ResultsError> {
+        self.write(&Record::End(end))?;
         self.sync()
     }
 
-    /// Appends a line, completely or not at all.
-    fn write(&mut self, record: &Record<S>) -> Result<(), ResultsError> {
+    /// Appends a record, completely or not at all.
+    ///
+    /// # Errors
+    /// Returns an error if the file can't be written.
+    pub fn write(&mut self, record: &Record<S>) -> Result<(), ResultsError> {
         let (line, sum) =
             encode_line(record, self.sum).map_err(|error| self.failed(error.into()))?;
         self.lines.append(&line).map_err(|error| self.failed(error))?;
@@ -225,34 +226,6 @@ impl<S: Suite> ResultsWriter<S> {
 
     fn failed(&self, error: std::io::Error) -> ResultsError {
         ResultsError::Io(self.path.clone(), error)
-    }
-}
-
-/// What a resumed run takes over from the records of the earlier one.
-#[derive(Default)]
-struct EarlierRecords {
-    ready: Vec<BoardReady>,
-    boards: Vec<String>,
-}
-
-impl EarlierRecords {
-    fn add<S: Suite>(
-        &mut self,
-        record: Record<S>,
-        path: &Path,
-        expected: &RunHeader,
-        on_result: &mut dyn FnMut(CaseResult<S>),
-    ) -> Result<(), ResultsError> {
-        match record {
-            Record::Ready(ready) => self.ready.push(ready),
-            Record::Case(result) => on_result(*result),
-            Record::Head(head) => {
-                check_same_run(path, &head, expected)?;
-                self.boards = head.boards;
-            }
-            Record::Progress(_) | Record::End(_) => {}
-        }
-        Ok(())
     }
 }
 

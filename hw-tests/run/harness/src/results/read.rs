@@ -22,9 +22,12 @@ pub(crate) struct RecordReader<R> {
     line: Vec<u8>,
     /// The number of complete lines.
     count: usize,
-    length: u64,
-    sum: u32,
-    is_torn: bool,
+    /// The length of the complete lines in bytes.
+    pub(super) length: u64,
+    /// The checksum of the last complete line.
+    pub(super) sum: u32,
+    /// Whether the file ends with a torn line.
+    pub(super) is_torn: bool,
 }
 
 impl<R: BufRead> RecordReader<R> {
@@ -32,21 +35,6 @@ impl<R: BufRead> RecordReader<R> {
     pub(crate) fn new(path: &Path, source: R) -> Self {
         let path = path.to_owned();
         Self { path, source, line: Vec::new(), count: 0, length: 0, sum: 0, is_torn: false }
-    }
-
-    /// Returns the length of the complete lines in bytes.
-    pub(super) fn length(&self) -> u64 {
-        self.length
-    }
-
-    /// Returns the checksum of the last complete line.
-    pub(super) fn sum(&self) -> u32 {
-        self.sum
-    }
-
-    /// Returns `true` if the file ends with a torn line.
-    pub(super) fn is_torn(&self) -> bool {
-        self.is_torn
     }
 
     /// Returns the next record; `None` at the end.

@@ -6,7 +6,6 @@ use cli_support::exit::{ENVIRONMENT, FAILED, INCOMPLETE, INTERRUPTED, NOTHING_SE
 use serde::{Deserialize, Serialize};
 
 use super::{NO_REPLY_VERDICTS, RunEnd, VerdictCounts};
-use crate::suite::Suite;
 
 /// The conclusion of a run. A failure of the rig is not a failed test: only a wrong value is
 /// `Fail`.
@@ -25,7 +24,7 @@ pub enum Conclusion {
 impl Conclusion {
     /// Returns the conclusion of these verdicts. `is_broken_off` is set if the run ended early.
     #[must_use]
-    pub fn from_counts<S: Suite>(counts: VerdictCounts<S>, is_broken_off: bool) -> Self {
+    pub fn from_counts(counts: VerdictCounts, is_broken_off: bool) -> Self {
         match () {
             () if counts.fail > 0 => Self::Fail,
             () if is_broken_off || counts.cases == 0 || counts.pass < counts.cases => {
@@ -55,7 +54,7 @@ impl fmt::Display for Conclusion {
 /// Returns the exit code of a run: 0 exactly if it is a pass, 1 exactly if it is a fail. The other
 /// codes give the most severe reason why it is incomplete.
 #[must_use]
-pub fn exit_code<S: Suite>(counts: VerdictCounts<S>, ended: &RunEnd) -> u8 {
+pub fn exit_code(counts: VerdictCounts, ended: &RunEnd) -> u8 {
     let is_broken_off = *ended != RunEnd::Complete;
     match (Conclusion::from_counts(counts, is_broken_off), ended) {
         (Conclusion::Fail, _) => FAILED,
@@ -69,14 +68,14 @@ pub fn exit_code<S: Suite>(counts: VerdictCounts<S>, ended: &RunEnd) -> u8 {
 }
 
 /// Returns the number of cases that were sent but got no valid reply.
-fn unanswered<S: Suite>(counts: VerdictCounts<S>) -> u64 {
+fn unanswered(counts: VerdictCounts) -> u64 {
     NO_REPLY_VERDICTS.iter().map(|verdict| counts.get(*verdict)).sum()
 }
 
 /// Returns the numbers of cases with a verdict that makes a run incomplete, as text; empty if there
 /// are none. That of a run without cases is that no case was run.
 #[must_use]
-pub fn incomplete_counts<S: Suite>(counts: VerdictCounts<S>) -> String {
+pub fn incomplete_counts(counts: VerdictCounts) -> String {
     if counts.cases == 0 {
         return "no case was run".to_owned();
     }
@@ -94,11 +93,10 @@ pub fn incomplete_counts<S: Suite>(counts: VerdictCounts<S>) -> String {
 mod tests {
     use super::super::Verdict;
     use super::*;
-    use crate::test_suite::TestSuite;
 
     /// Counts of two cases: one passed, the other has this verdict.
-    fn with(verdict: Verdict) -> VerdictCounts<TestSuite> {
-        let mut counts = serde_json::to_value(VerdictCounts::<TestSuite>::default()).expect("JSON");
+    fn with(verdict: Verdict) -> VerdictCounts {
+        let mut counts = serde_json::to_value(VerdictCounts::default()).expect("JSON");
         counts["cases"] = 2.into();
         for one in ["pass", verdict.as_str()] {
             counts[one] = (counts[one].as_u64().unwrap_or_default() + 1).into();
@@ -149,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_run_without_cases_is_no_pass() {
-        let none = VerdictCounts::<TestSuite>::default();
+        let none = VerdictCounts::default();
         assert_eq!(Conclusion::from_counts(none, false), Conclusion::Incomplete);
         assert_eq!(exit_code(none, &RunEnd::Complete), NOTHING_SELECTED);
         assert_eq!(exit_code(none, &RunEnd::BoardLost("gone".to_owned())), ENVIRONMENT);

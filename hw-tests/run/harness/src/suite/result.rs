@@ -1,14 +1,10 @@
 //! Results of cases: verdicts with their details.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::AddAssign;
 
 use rcflash_link::RetryCounts;
-use serde::de::Error;
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::Suite;
 
@@ -179,6 +175,18 @@ impl<S: Suite> CaseResult<S> {
         matches!(self.verdict, Verdict::Pass | Verdict::Fail | Verdict::Flaky)
     }
 
+    /// Returns `true` if it was run and did not pass.
+    pub(crate) fn is_problem(&self) -> bool {
+        !matches!(self.verdict, Verdict::Pass | Verdict::NotRun)
+    }
+
+    /// Returns why it did not pass, what is at fault, and the differences.
+    pub(crate) fn details_of_problem(&self) -> impl Iterator<Item = String> {
+        let fault = self.fault.iter().map(|fault| format!("at fault: {fault}"));
+        let differences = self.differences.iter().map(ToString::to_string);
+        self.reason.iter().cloned().chain(fault).chain(differences)
+    }
+
     /// Returns the T-states of all its values; `None` if none was measured.
     #[must_use]
     pub fn t_states(&self) -> Option<u64> {
@@ -194,11 +202,12 @@ impl<S: Suite> CaseResult<S> {
 }
 
 /// Numbers of cases by verdict.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct VerdictCounts<S> {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct VerdictCounts {
     /// All cases.
     pub cases: u64,
-    /// Values compared in them, which JSON names [`Suite::VALUE_NOUN`].
+    /// Values compared in them.
     pub values: u64,
     /// Cases that passed.
     pub pass: u64,
@@ -214,45 +223,40 @@ pub struct VerdictCounts<S> {
     pub skipped: u64,
     /// Cases that did not run.
     pub not_run: u64,
-    suite: PhantomData<fn() -> S>,
 }
 
-impl<S> Clone for VerdictCounts<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for VerdictCounts<S> {}
-
-impl<S: Suite> VerdictCounts<S> {
+impl VerdictCounts {
     /// Counts these results.
     #[must_use]
-    pub fn from_results<'a>(results: impl IntoIterator<Item = &'a CaseResult<S>>) -> Self {
+    pub fn from_results<'a, S: Suite>(
+        results: impl IntoIterator<Item = &'a CaseResult<S>>,
+    ) -> Self {
         let mut counts = Self::default();
         results.into_iter().for_each(|result| counts.add(result));
         counts
     }
 
     /// Adds a result.
-    pub fn add(&mut self, result: &CaseResult<S>) {
+    pub fn add<S: Suite>(&mut self, result: &CaseResult<S>) {
         self.add_as(result, result.verdict);
     }
 
     /// Counts these results; failures that the baseline already has count as passes.
     #[must_use]
-    pub fn excluding_known<'a>(results: impl IntoIterator<Item = &'a CaseResult<S>>) -> Self {
+    pub fn excluding_known<'a, S: Suite>(
+        results: impl IntoIterator<Item = &'a CaseResult<S>>,
+    ) -> Self {
         let mut counts = Self::default();
         results.into_iter().for_each(|result| counts.add_excluding_known(result));
         counts
     }
 
     /// Adds a result; a failure that the baseline already has counts as a pass.
-    pub fn add_excluding_known(&mut self, result: &CaseResult<S>) {
+    pub fn add_excluding_known<S: Suite>(&mut self, result: &CaseResult<S>) {
         self.add_as(result, if result.known { Verdict::Pass } else { result.verdict });
     }
 
-    fn add_as(&mut self, result: &CaseResult<S>, verdict: Verdict) {
+    fn add_as<S: Suite>(&mut self, result: &CaseResult<S>, verdict: Verdict) {
         self.cases += 1;
         self.values += S::value_count(&result.details);
         *self.count_mut(verdict) += 1;
@@ -283,7 +287,7 @@ impl<S: Suite> VerdictCounts<S> {
     }
 }
 
-impl<S: Suite> AddAssign for VerdictCounts<S> {
+impl AddAssign for VerdictCounts {
     fn add_assign(&mut self, other: Self) {
         self.cases += other.cases;
         self.values += other.values;
@@ -293,35 +297,10 @@ impl<S: Suite> AddAssign for VerdictCounts<S> {
     }
 }
 
-impl<S: Suite> Serialize for VerdictCounts<S> {
-    fn serialize<T: Serializer>(&self, to: T) -> Result<T::Ok, T::Error> {
-        let mut map = to.serialize_map(Some(2 + Verdict::ALL.len()))?;
-        map.serialize_entry("cases", &self.cases)?;
-        map.serialize_entry(S::VALUE_NOUN, &self.values)?;
-        for verdict in Verdict::ALL {
-            map.serialize_entry(verdict.as_str(), &self.get(verdict))?;
-        }
-        map.end()
-    }
-}
-
-impl<'de, S: Suite> Deserialize<'de> for VerdictCounts<S> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let map = BTreeMap::<String, u64>::deserialize(from)?;
-        let field = |name| map.get(name).copied().ok_or_else(|| D::Error::missing_field(name));
-        let mut counts =
-            Self { cases: field("cases")?, values: field(S::VALUE_NOUN)?, ..Self::default() };
-        for verdict in Verdict::ALL {
-            *counts.count_mut(verdict) = field(verdict.as_str())?;
-        }
-        Ok(counts)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_suite::{self, TestSuite, result};
+    use crate::test_suite::{self, result};
 
     #[test]
     fn counts_add_up_and_every_case_has_one_verdict() {
@@ -341,13 +320,13 @@ mod tests {
     }
 
     #[test]
-    fn the_suite_names_the_values_in_json_and_adds_its_fields() {
+    fn a_result_has_the_fields_of_the_suite_and_counts_their_values() {
         let mut passed = result("a", Verdict::Pass);
         passed.details.registers = vec![1, 2];
         let counts = VerdictCounts::from_results([&passed, &passed]);
         let json = serde_json::to_value(counts).expect("JSON");
-        assert_eq!((&json["outputs"], &json["not-run"]), (&4.into(), &0.into()));
-        assert_eq!(serde_json::from_value::<VerdictCounts<TestSuite>>(json).expect("it"), counts);
+        assert_eq!((&json["values"], &json["not-run"]), (&4.into(), &0.into()));
+        assert_eq!(serde_json::from_value::<VerdictCounts>(json).expect("it"), counts);
         let json = serde_json::to_value(&passed).expect("JSON");
         assert_eq!(json["registers"], serde_json::json!([1, 2]));
         assert_eq!(serde_json::from_value::<test_suite::Result>(json).expect("it"), passed);

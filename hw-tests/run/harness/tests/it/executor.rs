@@ -233,6 +233,8 @@ fn a_soak_run_writes_every_failure_and_its_counts_once_a_minute() {
         let soak = RunConfig { count: Some(12), ..config(folder.path()) };
         let done = run_by(clock, &soak, Plan { failing: "b", ..ALL_PASS }).expect("it ends");
         assert_eq!((done.exit_code(), done.totals.counts().fail), (1, 3));
+        let problems = done.totals.problems_text();
+        assert_eq!(problems.matches("fail b ").count(), 1, "each case once: {problems}");
         let text = std::fs::read_to_string(folder.path().join("results")).expect("it is written");
         let count = |kind: &str| text.lines().filter(|line| line.starts_with(kind)).count();
         assert_eq!(count("{\"case\":"), 3, "{text}");

@@ -25,12 +25,12 @@ pub(super) struct LoadedProgram {
     /// What else lies within it, which a reload restores.
     data: Vec<Block>,
     /// Memory outside that tests wrote since the last reload: addresses with lengths.
-    written: BTreeMap<u16, usize>,
+    pub(super) written: BTreeMap<u16, usize>,
     space: MockSpace,
     /// The mocks of the last call.
     mocks: PlacedMocks,
     /// What restores memory at mocks of earlier calls.
-    replaced: Vec<Block>,
+    pub(super) replaced: Vec<Block>,
 }
 
 impl LoadedProgram {
@@ -83,11 +83,6 @@ impl LoadedProgram {
         [&self.replaced[..], &self.mocks.originals].concat()
     }
 
-    /// Notes that all calls were made, so that only the last one's mocks remain.
-    pub(super) fn confirm_calls(&mut self) {
-        self.replaced.clear();
-    }
-
     /// Notes that mocks were removed.
     pub(super) fn forget_mocks(&mut self) {
         self.replaced.clear();
@@ -100,27 +95,12 @@ impl LoadedProgram {
         written.chain(self.code.iter().chain(&self.data).cloned()).collect()
     }
 
-    /// Returns what tests wrote since the last reload: addresses with lengths.
-    pub(super) fn writes(&self) -> BTreeMap<u16, usize> {
-        self.written.clone()
-    }
-
     /// Adds what tests wrote and was perhaps not restored.
     pub(super) fn add_writes(&mut self, writes: BTreeMap<u16, usize>) {
         for (address, length) in writes {
             let known = self.written.entry(address).or_default();
             *known = length.max(*known);
         }
-    }
-
-    /// Forgets what tests wrote, which was restored.
-    pub(super) fn forget_writes(&mut self) {
-        self.written.clear();
-    }
-
-    /// Returns the program for a board that has loaded `before`.
-    pub(super) fn after(self, before: &Self) -> Self {
-        Self { written: before.written.clone(), ..self }
     }
 
     /// Returns the request for a call, with what restores memory if the call reloads.

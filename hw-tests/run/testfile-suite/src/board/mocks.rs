@@ -215,6 +215,7 @@ fn changed(returned: &MockReturn) -> Vec<(u16, u8, u8)> {
         for (name, value) in &returned.registers {
             set_register(&mut all, name, *value);
         }
+        all.af = returned.flags.apply(all.af);
         pairs(&mut all).map(|(_, pair)| pair.to_le_bytes())
     };
     let [zeros, ones] = [0, 0xFFFF].map(after);

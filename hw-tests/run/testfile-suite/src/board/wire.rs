@@ -1,17 +1,15 @@
 //! Calls and their results as the caller's requests and replies.
 
-use std::collections::BTreeMap;
-
+use board_simulator::ViolationKind;
 use firmware_wire as wire;
 use firmware_wire::{
     CALL_STACK_BYTES, CallRead, CallResult, CallStatus, MemoryResult, RegisterPair, RegisterSet,
     RegisterValues,
 };
-use z80_core::{Registers, register_value};
+use z80_core::{REGISTER_HALVES, Registers, register_value};
 
 use super::mocks::TABLE;
-use crate::machine::{ArgumentSweep, Call, CallEnd, Outcome, Violation};
-use crate::model::HALVES;
+use crate::machine::{ArgumentSweep, Call, CallEnd, Outcome};
 
 /// Bytes of a routine's stack that interrupts use.
 const INTERRUPT_BYTES: u16 = 16;
@@ -54,7 +52,7 @@ pub(super) fn count_request(first: &Call, count: &ArgumentSweep) -> wire::CountR
 
 /// Returns the number of a register of eight bits in COUNT: F is 0, A 1, C 2, B 3.
 fn number(name: &str) -> Option<u8> {
-    HALVES.iter().position(|half| *half == name).map(|index| index as u8 ^ 1)
+    REGISTER_HALVES.iter().position(|half| *half == name).map(|index| index as u8 ^ 1)
 }
 
 fn values(call: &Call) -> RegisterValues {
@@ -94,26 +92,11 @@ pub(super) fn outcome(call: &Call, result: &CallResult) -> Outcome {
         mock_calls: counts.chunks_exact(TABLE.into()).map(count).collect(),
         stack: (!result.status.is_interrupted()).then_some(result.stack_used.into()),
         violations: violations(call, result),
-        ..unfinished(call, CallEnd::Returned)
+        ..Outcome::unfinished(call, CallEnd::Returned)
     }
 }
 
-/// Returns the outcome of a call without a result.
-pub(super) fn unfinished(call: &Call, end: CallEnd) -> Outcome {
-    Outcome {
-        end,
-        registers: call.registers,
-        memory: Vec::new(),
-        t_states: None,
-        stack: None,
-        violations: Vec::new(),
-        outputs: BTreeMap::new(),
-        mock_calls: Vec::new(),
-        latest_equal: Vec::new(),
-    }
-}
-
-fn violations(call: &Call, result: &CallResult) -> Vec<Violation> {
+fn violations(call: &Call, result: &CallResult) -> Vec<(ViolationKind, Option<u16>)> {
     let has = |bit| result.status.0 & bit != 0;
     let exhausted = if stack_used(result.status, result.stack_used) > call.stack_size {
         Some(call.stack_size)
@@ -121,12 +104,12 @@ fn violations(call: &Call, result: &CallResult) -> Vec<Violation> {
         has(CallStatus::STACK_OVERFLOW).then_some(CALL_STACK_BYTES.into())
     };
     let found = [
-        exhausted.map(|size| Violation::StackExhausted { size }),
-        has(CallStatus::STACK_POINTER).then_some(Violation::StackNotRestored),
-        has(CallStatus::INTERRUPTS_OFF).then_some(Violation::InterruptsOff),
-        has(CallStatus::BYTES_LOST).then_some(Violation::BytesLost),
+        exhausted.map(|size| ViolationKind::StackOverflow { size, sp: None }),
+        has(CallStatus::STACK_POINTER).then_some(ViolationKind::StackChanged),
+        has(CallStatus::INTERRUPTS_OFF).then_some(ViolationKind::InterruptsOff),
+        has(CallStatus::BYTES_LOST).then_some(ViolationKind::BytesLost),
     ];
-    found.into_iter().flatten().collect()
+    found.into_iter().flatten().map(|kind| (kind, None)).collect()
 }
 
 /// Returns the register pairs of the wire.
@@ -192,15 +175,19 @@ mod tests {
 
     #[test]
     fn bits_of_the_status_and_the_stack_used_are_violations() {
-        let found = |status, used| outcome(&call(), &result(status, used)).violations;
-        assert_eq!(found(0x01, 0), [Violation::StackNotRestored]);
-        assert_eq!(found(0x02, 0), [Violation::InterruptsOff]);
-        assert_eq!(found(0x04, 0), [Violation::StackExhausted { size: 248 }]);
-        assert_eq!(found(0x08, 0), [Violation::BytesLost]);
+        use ViolationKind as Kind;
+        let found = |status, used| {
+            let all = outcome(&call(), &result(status, used)).violations;
+            all.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>()
+        };
+        assert_eq!(found(0x01, 0), [Kind::StackChanged]);
+        assert_eq!(found(0x02, 0), [Kind::InterruptsOff]);
+        assert_eq!(found(0x04, 0), [Kind::StackOverflow { size: 248, sp: None }]);
+        assert_eq!(found(0x08, 0), [Kind::BytesLost]);
         assert_eq!(found(0, 20), []);
-        assert_eq!(found(0, 21), [Violation::StackExhausted { size: 20 }]);
+        assert_eq!(found(0, 21), [Kind::StackOverflow { size: 20, sp: None }]);
         // Interrupts use up to 16 bytes of the routine's stack.
         assert_eq!(found(0x10, 36), []);
-        assert_eq!(found(0x10, 37), [Violation::StackExhausted { size: 20 }]);
+        assert_eq!(found(0x10, 37), [Kind::StackOverflow { size: 20, sp: None }]);
     }
 }

@@ -1,277 +1,307 @@
-//! Converts calls, with their memory, interrupts, mocks and expectations.
+//! Reads calls, with their memory, interrupts, mocks and expectations.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use cli_support::text::Escape;
+use z80_core::{Flags, parse_number};
 
-use super::Reader;
-use super::tables::{
-    Address, CallTable, ExpectTable, Flags, InterruptTable, MemoryTable, MockTable, Pairs, Port,
-    RangeTable, ReturnedTable,
-};
-use super::values::range;
+use super::values::{ARRAY, range, width};
+use super::{CALLS, Reader};
 use crate::block::Block;
-use crate::document::Node;
-use crate::machine::{Entry, Interrupt, Mock, MockReturn};
-use crate::matcher::{Matcher, MatcherTable};
+use crate::document::{Fields, Item};
+use crate::machine::{Call, Entry, Interrupt, Measure, Mock, MockReturn};
+use crate::matcher::{Matcher, Test};
 use crate::model::{Expectation, ExpectedMemory, Step, Sweep};
 use crate::program::{Console, MAX_INPUT, MAX_OUTPUT};
+use crate::registers::{clobbers, register};
 
 /// The default limit of a call: more than a second of a board of 7.37 MHz.
 const TIMEOUT: u64 = 10_000_000;
 /// The maximum of a timeout, so that every run ends.
-pub(super) const MAX_TIMEOUT: i64 = 99_999_999_999;
+const MAX_TIMEOUT: i64 = 99_999_999_999;
 /// The default byte on the data bus: RST 7 in mode 0, as of a bus without a device.
 const BUS: u8 = 0xFF;
 const ONE_SWEEP: &str =
     "only one interrupt, and only of a case, can be at several T-states: expected at = 100";
+const MEMORY: &str = "memory such as [{ at = \"BUFFER\", bytes = [1, 2] }]";
+const RANGES: &str = "memory such as [{ at = \"BUFFER\", size = 16 }]";
+const PORTS: &str = "a table of ports such as { 10H = [1, 2] }";
+const FLAGS: &str = "\"C NZ\"";
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// Reads an array of calls, up to `sweeps` of which have an interrupt at several T-states.
-    pub(super) fn steps(&self, node: Node, sweeps: usize) -> Vec<Step> {
-        let calls: Vec<Node> = self.decode(node).unwrap_or_default();
-        let steps: Vec<_> = calls.into_iter().filter_map(|node| self.step(node)).collect();
+    pub(super) fn steps(&self, item: Item<'_>, sweeps: usize) -> Vec<Step> {
+        let steps = item.tables(CALLS, |fields| self.step(fields));
         if steps.iter().filter(|step| step.sweep.is_some()).count() > sweeps {
-            self.document.report(node, ONE_SWEEP);
+            item.report(ONE_SWEEP);
         }
         steps
     }
 
     /// Reads a call whose interrupts are each at one T-state.
-    pub(super) fn step_without_sweep(&self, node: Node) -> Option<Step> {
-        let step = self.step(node)?;
-        if let (Some(_), Some(node)) = (step.sweep, self.document.field(node, "interrupt")) {
-            self.document.report(node, ONE_SWEEP);
+    pub(super) fn step_without_sweep(&self, fields: &Fields<'_>) -> Step {
+        let step = self.step(fields);
+        if let (Some(_), Some(item)) = (step.sweep, fields.get("interrupt")) {
+            item.report(ONE_SWEEP);
         }
-        Some(step)
+        step
     }
 
     /// Reads a call.
-    pub(super) fn step(&self, node: Node) -> Option<Step> {
-        let table: CallTable = self.decode(node)?;
-        let kinds = [("interrupt", Entry::Interrupt), ("nmi", Entry::NonMaskable)];
-        let until = table.until.map(Entry::Until);
-        if let (Some(node), Some(_)) = (table.kind, until) {
-            self.document.report(node, "give either as or until");
-        }
-        let kind = table.kind.and_then(|node| self.word(node, &kinds));
-        let flags = table.inputs.flags.unwrap_or_default();
-        let mocks: Vec<_> =
-            table.mock.0.into_iter().map(|(name, mock)| self.mock(name, mock)).collect();
-        let mut expect = self.expectation(node, table.expect, &mocks);
-        expect.checks = table.check.into_iter().filter_map(|node| self.condition(node)).collect();
-        let mut step = Step {
-            address: table.call.address,
-            target: self.name(table.call),
-            entry: kind.or(until).unwrap_or_default(),
-            registers: table.inputs.registers.0.into_iter().map(|(name, n)| (name.0, n)).collect(),
-            flags: (flags.0, flags.1),
-            memory: self.blocks(table.memory),
-            input: table.input.unwrap_or_default().into_bytes(),
-            ports: ports(table.ports),
-            mocks,
-            writes: table.writes.map(|all| {
-                let last = |(first, size): (u16, usize)| first.saturating_add((size - 1) as u16);
-                reads(&all).into_iter().map(|read| read.0..=last(read)).collect()
-            }),
-            any_interrupts: table
-                .interrupts
-                .is_some_and(|node| self.word(node, &[("any", ())]).is_some()),
-            timeout: table.timeout.unwrap_or(TIMEOUT),
-            expect,
-            ..Step::default()
-        };
-        table.interrupt.into_iter().for_each(|table| self.add_interrupt(&mut step, table));
-        self.add_console_input(&mut step, self.document.field(node, "input"));
-        Some(step)
-    }
-
-    /// Returns an address as written.
-    pub(super) fn name(&self, Address { address, node }: Address) -> String {
-        let text = self.document.as_text(node);
-        text.map_or_else(|| format!("{address:04X}H"), str::to_owned)
-    }
-
-    fn add_interrupt(&self, step: &mut Step, table: InterruptTable) {
-        let times = self.times(table.at);
-        let single = times.filter(|(first, last)| first == last);
-        if single.is_none() {
-            if step.sweep.is_some() {
-                self.document.report(table.at, ONE_SWEEP);
+    pub(super) fn step(&self, fields: &Fields<'_>) -> Step {
+        let (address, target) = self.address(fields, "call", "\"MUL\"");
+        let mut step = Step { target, ..Step::default() };
+        let mut call = Call { address, ..Call::default() };
+        let until = fields.get("until").map(|item| Entry::Until(self.word(item)));
+        let kind = fields.get("as").and_then(|item| {
+            if until.is_some() {
+                item.report("give either as or until");
             }
-            step.sweep = Some(Sweep { interrupt: step.interrupts.len(), times });
-        }
-        step.interrupts.push(Interrupt {
-            at: single.map_or(0, |(first, _)| first),
-            period: table.period,
-            non_maskable: table
-                .kind
-                .and_then(|node| self.word(node, &[("int", false), ("nmi", true)]))
-                .unwrap_or_default(),
-            bus: table.bus.unwrap_or(BUS),
-            handler: table.handler,
+            self.choice(item, &[("interrupt", Entry::Interrupt), ("nmi", Entry::NonMaskable)])
         });
+        call.entry = kind.or(until).unwrap_or_default();
+        let what = "an array of tables such as [{ at = 100, handler = \"ISR\" }]";
+        for (interrupt, at, times) in fields.tables("interrupt", what, |one| self.interrupt(one)) {
+            if times.is_none_or(|(first, last)| first != last) {
+                if let (Some(_), Some(at)) = (step.sweep, at) {
+                    at.report(ONE_SWEEP);
+                }
+                step.sweep = Some(Sweep { interrupt: call.interrupts.len(), times });
+            }
+            call.interrupts.push(interrupt);
+        }
+        let what = "a table such as { A = 1, flags = \"C\" }";
+        let inputs = fields.table("in", what, |fields| self.registers(fields));
+        (step.flags, step.registers) = inputs.unwrap_or_default();
+        call.memory = self.blocks(fields, "memory");
+        call.ports = self.ports(fields);
+        let what = "a table such as { PUTC = { returns = { A = 1 } } }";
+        call.mocks = fields.entries("mock", what, |item| Some(self.mock(item)));
+        let last = |(first, size): (u16, usize)| first.saturating_add((size - 1) as u16);
+        let writes = self.ranges(fields, "writes").into_iter();
+        let writes = writes.map(|range| range.0..=last(range)).collect();
+        call.writes = fields.get("writes").map(|_| writes);
+        self.add_console(fields, &mut call);
+        let any = fields.get("interrupts").map(|item| self.choice(item, &[("any", ())]));
+        step.any_interrupts = any.is_some();
+        call.timeout = fields.integer("timeout", 1..=MAX_TIMEOUT).unwrap_or(TIMEOUT);
+        let what = "a table such as { HL = 21, flags = \"NC\" }";
+        let expect = fields.table("expect", what, |fields| self.expectation(fields, &call.mocks));
+        step.expect = expect.unwrap_or_default();
+        let checks = fields.get("check").map(|item| item.one_or_more(|one| self.condition(one)));
+        step.expect.checks = checks.into_iter().flatten().flatten().collect();
+        // What a call may write to, it may use.
+        for port in step.expect.ports.keys() {
+            call.ports.entry(*port).or_default();
+        }
+        Step { call, ..step }
     }
 
-    /// Reads the first and last of T-states: a number, or a range; `None` for `all` up to the
-    /// return.
-    fn times(&self, node: Node) -> Option<(u64, u64)> {
-        if self.document.is_integer(node) {
-            let time = self.document.integer(node, 0..MAX_TIMEOUT + 1) as u64;
+    /// Reads an interrupt, where it has its T-states, and the first and last of them: `None` for
+    /// `all` up to the return.
+    fn interrupt<'a>(
+        &self,
+        fields: &Fields<'a>,
+    ) -> (Interrupt, Option<Item<'a>>, Option<(u64, u64)>) {
+        let at = fields.required("at", "100");
+        let times = at.map_or(Some((0, 0)), |item| self.times(item));
+        let period = fields.integer("period", 1..=MAX_TIMEOUT);
+        let kind = fields.get("kind");
+        let kind = kind.and_then(|item| self.choice(item, &[("int", false), ("nmi", true)]));
+        let interrupt = Interrupt {
+            at: times.map_or(0, |(first, _)| first),
+            period,
+            non_maskable: kind.unwrap_or(false),
+            bus: fields.get("bus").map_or(BUS, |item| self.byte(item)),
+            handler: fields.get("handler").map(|item| self.word(item)),
+        };
+        (interrupt, at, times)
+    }
+
+    /// Reads the first and last of T-states: a number, or a range; `None` for `all`.
+    fn times(&self, item: Item<'_>) -> Option<(u64, u64)> {
+        if item.value.is_integer() {
+            let time = item.integer(0..=MAX_TIMEOUT).unsigned_abs();
             return Some((time, time));
         }
-        let text = self.document.as_text(node);
-        if text == Some("all") {
+        if item.as_text() == Some("all") {
             return None;
         }
-        let range = text.and_then(range).filter(|range| *range.end() <= MAX_TIMEOUT as u64);
-        let range = range.unwrap_or_else(|| {
+        let range = item.as_text().and_then(range);
+        let range = range.filter(|range| *range.end() <= MAX_TIMEOUT as u64);
+        if range.is_none() {
             let expected = "T-states such as 100, \"0..200\" or \"all\"";
-            self.document.report_expected(node, expected);
-            0..=0
-        });
-        Some(range.into_inner())
+            item.report_expected(expected);
+        }
+        Some(range.map_or((0, 0), RangeInclusive::into_inner))
     }
 
-    fn add_console_input(&self, step: &mut Step, node: Option<Node>) {
+    /// Reads what a call reads from the console, and adds what the console needs.
+    fn add_console(&self, fields: &Fields<'_>, call: &mut Call) {
+        let input = fields.text("input", "\"HELLO\\r\"").unwrap_or_default().as_bytes();
         let Some(program) = self.program else { return };
-        let wrong = match (program.console.as_ref().map(|console| &console.kind), node) {
-            (Some(Console::Port(port)), _) => {
-                step.ports.entry(*port).or_default().extend(&step.input);
-                return;
+        let console = program.console.as_ref();
+        let wrong = match console.map(|console| &console.kind) {
+            Some(Console::Port(port)) => {
+                call.ports.entry(*port).or_default().extend(input);
+                None
             }
-            (Some(Console::Cpm), Some(node)) if step.input.len() > MAX_INPUT => {
-                (node, format!("input: expected up to {MAX_INPUT} bytes"))
-            }
-            (Some(Console::Cpm), _) | (_, None) => return,
-            (_, Some(node)) => {
-                (node, "input: expected console = \"cpm\" or { port = 0x81 }".to_owned())
-            }
+            Some(Console::Cpm) if input.len() <= MAX_INPUT => None,
+            Some(Console::Cpm) => Some(format!("input: expected up to {MAX_INPUT} bytes")),
+            _ => Some("input: expected console = \"cpm\" or { port = 0x81 }".to_owned()),
         };
-        self.document.report(wrong.0, wrong.1);
+        if let (Some(message), Some(item)) = (wrong, fields.get("input")) {
+            item.report(message);
+        }
+        if let Some(console) = console {
+            call.memory.extend(console.before(input));
+            call.writes.iter_mut().for_each(|writes| writes.extend(console.memory()));
+        }
     }
 
-    fn mock(&self, name: String, MockTable { returns, node }: MockTable) -> (String, Mock) {
-        let known = self.program.map_or(Ok(Some(0)), |program| program.map.find_symbol(&name));
+    fn mock(&self, item: Item<'_>) -> Mock {
+        let name = item.key;
+        let known = self.program.map_or(Ok(Some(0)), |program| program.map.find_symbol(name));
         let address = known.map_err(|ambiguous| ambiguous.to_string()).and_then(|known| {
             let unknown = || format!("unknown label '{}' of a mock", name.escaped());
-            known.or_else(|| z80_core::parse_number(&name)).ok_or_else(unknown)
+            known.or_else(|| parse_number(name)).ok_or_else(unknown)
         });
-        let address = address.unwrap_or_else(|message| {
-            self.document.report(node, message);
-            0
-        });
-        let returns = returns.into_iter().map(|table| self.returned(table)).collect();
-        (name, Mock { address, returns })
+        let address = item.checked(address).unwrap_or_default();
+        let what = "a table such as { A = 1 }";
+        let returned = |item: Item<'_>| item.table(what, |fields| self.returned(fields));
+        let returns = |fields: &Fields<'_>| {
+            let all = fields.get("returns").map(|item| item.one_or_more(returned));
+            all.into_iter().flatten().flatten().collect()
+        };
+        let what = "a table such as { returns = { A = 1 } }";
+        let returns = item.table(what, returns).unwrap_or_default();
+        Mock { name: name.to_owned(), address, returns }
     }
 
-    fn returned(&self, table: ReturnedTable) -> MockReturn {
-        let Flags(mask, value) = table.flags.unwrap_or_default();
-        let (mask, value) = (u16::from(mask), u16::from(value));
-        let flags = z80_core::FLAGS.iter().filter(|(_, bit)| mask & bit != 0);
-        let flags = flags.map(|(flag, bit)| (*flag, u16::from(value & bit != 0)));
-        let registers = table.registers.0.into_iter().map(|(name, value)| (name.0, value));
-        MockReturn {
-            registers: registers.chain(flags).collect(),
-            memory: self.blocks(table.memory),
-        }
+    fn returned(&self, fields: &Fields<'_>) -> MockReturn {
+        let memory = self.blocks(fields, "memory");
+        let (flags, registers) = self.registers(fields);
+        MockReturn { registers, flags, memory }
     }
 
-    /// Converts what is expected of a call, apart from `check`.
-    fn expectation(&self, call: Node, table: ExpectTable, mocks: &[(String, Mock)]) -> Expectation {
-        let mut calls = Vec::new();
-        for (name, node) in table.calls.0 {
-            let count = self.document.integer(node, 0..0x1_0000) as u32;
-            match mocks.iter().position(|(mock, _)| *mock == name) {
-                Some(index) => calls.push((index, Matcher::equal(count))),
-                None => {
-                    let message = format!("'{}' is not among the mocks", name.escaped());
-                    self.document.report(node, message);
-                }
-            }
-        }
-        let expect = self.document.field(call, "expect");
-        let console = expect.and_then(|expect| self.document.field(expect, "console"));
-        if let (Some(text), Some(node)) = (&table.console, console) {
-            self.check_expected_console(text, node);
-        }
-        let flags = table.flags.unwrap_or_default();
+    /// Reads flags, and registers as all other keys.
+    fn registers(&self, fields: &Fields<'_>) -> (Flags, Vec<(&'static str, u16)>) {
+        let flags = fields.parsed("flags", FLAGS, str::parse).unwrap_or_default();
+        let value = |item: Item<'_>| {
+            let name = item.checked(register(item.key))?;
+            Some((name, self.register_value(item, name)))
+        };
+        (flags, fields.take_rest().into_iter().filter_map(value).collect())
+    }
+
+    /// Reads what is expected of a call, apart from `check`.
+    fn expectation(&self, fields: &Fields<'_>, mocks: &[Mock]) -> Expectation {
+        let limit = |key, measure| Some((measure, self.matcher(fields.get(key)?, 4, Test::Le)));
+        let limits = [limit("cycles", Measure::Cycles), limit("stack", Measure::Stack)];
+        let calls = fields.entries("calls", "a table such as { PUTC = 3 }", |item| {
+            let count = item.integer(0..=0xFFFF) as u32;
+            let index = mocks.iter().position(|mock| mock.name == item.key);
+            let unknown = || format!("'{}' is not among the mocks", item.key.escaped());
+            let index = item.checked(index.ok_or_else(unknown))?;
+            Some((Measure::Calls(index), Matcher::equal(count)))
+        });
+        let expect = Expectation {
+            flags: fields.parsed("flags", FLAGS, str::parse).unwrap_or_default(),
+            memory: fields.tables("memory", MEMORY, |fields| self.memory(fields)),
+            console: self.expected_console(fields),
+            clobbers: fields.parsed("clobbers", "\"AF BC\"", clobbers),
+            ports: self.ports(fields),
+            ..Expectation::default()
+        };
+        let registers = fields.take_rest().into_iter().map(|item| {
+            let what =
+                "a register, flags, memory, console, cycles, stack, clobbers, ports or calls";
+            let unknown =
+                |_| format!("unknown expectation '{}': expected {what}", item.key.escaped());
+            let name = item.checked(register(item.key).map_err(unknown))?;
+            Some((Measure::Register(name), self.matcher(item, width(name), Test::Eq)))
+        });
         Expectation {
-            registers: table.registers.0.into_iter().map(|(name, one)| (name.0, one)).collect(),
-            flags: (flags.0, flags.1),
-            memory: table.memory.into_iter().map(|table| self.memory(table)).collect(),
-            console: table.console.map(String::into_bytes),
-            cycles: table.cycles.map(MatcherTable::limit),
-            stack: table.stack.map(MatcherTable::limit),
-            clobbers: table.clobbers.map(|clobbers| clobbers.0),
-            ports: ports(table.ports),
-            calls,
-            checks: Vec::new(),
+            values: limits.into_iter().flatten().chain(calls).chain(registers.flatten()).collect(),
+            ..expect
         }
     }
 
-    fn check_expected_console(&self, text: &str, node: Node) {
+    fn expected_console(&self, fields: &Fields<'_>) -> Option<Vec<u8>> {
+        let item = fields.get("console")?;
+        let text = item.text("\"HELLO\\r\\n\"");
         if self.program.is_some_and(|program| program.console.is_none()) {
-            self.document.report(
-                node,
+            item.report(
                 "console: the file has none: expected console = \"cpm\", { routine = \"PUTC\" } or \
                  { port = 0x81 } before the cases",
             );
         } else if text.len() > MAX_OUTPUT {
-            self.document.report(node, format!("console: expected up to {MAX_OUTPUT} bytes"));
+            item.report(format!("console: expected up to {MAX_OUTPUT} bytes"));
         }
+        Some(text.into())
     }
 
-    /// Converts memory that is written.
-    pub(super) fn blocks(&self, tables: Vec<MemoryTable>) -> Vec<Block> {
-        let block = |table: MemoryTable| {
-            let node = table.node;
-            let ExpectedMemory { address, width, elements, .. } = self.memory(table);
+    /// Reads ports and their values.
+    fn ports(&self, fields: &Fields<'_>) -> BTreeMap<u8, Vec<u8>> {
+        let entries = fields.entries("ports", PORTS, |item| {
+            let port = parse_number(item.key).and_then(|port| u8::try_from(port).ok());
+            let wrong = || format!("'{}': expected a port such as 10H", item.key.escaped());
+            let port = item.checked(port.ok_or_else(wrong))?;
+            Some((port, item.each(ARRAY, |byte| self.byte(byte))))
+        });
+        entries.into_iter().collect()
+    }
+
+    /// Reads memory without its contents: addresses and numbers of bytes.
+    pub(super) fn ranges(&self, fields: &Fields<'_>, key: &'static str) -> Vec<(u16, usize)> {
+        fields.tables(key, RANGES, |fields| {
+            let (first, _) = self.address(fields, "at", "\"BUFFER\"");
+            (first, fields.integer("size", 1..=0x1_0000).unwrap_or(1) as usize)
+        })
+    }
+
+    /// Reads memory that is written.
+    pub(super) fn blocks(&self, fields: &Fields<'_>, key: &'static str) -> Vec<Block> {
+        fields.tables(key, MEMORY, |fields| {
+            let ExpectedMemory { address, width, elements, .. } = self.memory(fields);
             let values: Option<Vec<_>> = elements.iter().map(Matcher::value).collect();
             if values.is_none() {
                 let message = "operators are for expected values: expected numbers here";
-                self.document.report(node, message);
+                fields.table.report(message);
             }
             let bytes = |value: u32| value.to_le_bytes().into_iter().take(width.into());
-            let values = values.unwrap_or_default().into_iter();
-            Block { address, bytes: values.flat_map(bytes).collect() }
-        };
-        tables.into_iter().map(block).collect()
+            Block { address, bytes: values.into_iter().flatten().flat_map(bytes).collect() }
+        })
     }
 
-    fn memory(&self, table: MemoryTable) -> ExpectedMemory {
-        let equal = |bytes: Vec<u8>| {
-            (1, bytes.into_iter().map(|byte| Matcher::equal(byte.into())).collect())
+    fn memory(&self, fields: &Fields<'_>) -> ExpectedMemory {
+        let (address, name) = self.address(fields, "at", "\"BUFFER\"");
+        let list = |item: Item<'_>, width| {
+            (width, item.each(ARRAY, |item| self.matcher(item, width, Test::Eq)))
         };
-        let fill = |value| {
-            if table.size.is_none() {
-                self.document.report(table.node, "'size' is missing: fill = 0, size = 256");
+        let equal =
+            |bytes: &[u8]| (1, bytes.iter().map(|byte| Matcher::equal((*byte).into())).collect());
+        let size = fields.integer("size", 1..=0x1_0000);
+        let fill = |item| {
+            if size.is_none() {
+                fields.table.report("'size' is missing: fill = 0, size = 256");
             }
-            equal(vec![value; table.size.unwrap_or_default() as usize])
+            equal(&vec![self.byte(item); size.unwrap_or_default() as usize])
         };
         let contents = [
-            table.bytes.map(|all| (1, all)),
-            table.words.map(|all| (2, all)),
-            table.text.map(|text| equal(text.into_bytes())),
-            table.file.map(|node| equal(self.file(node))),
-            table.fill.map(fill),
+            fields.get("bytes").map(|item| list(item, 1)),
+            fields.get("words").map(|item| list(item, 2)),
+            fields.text("text", "\"HELLO\"").map(|text| equal(text.as_bytes())),
+            fields.get("file").map(|item| equal(&self.file(item))),
+            fields.get("fill").map(fill),
         ];
         let mut contents = contents.into_iter().flatten();
-        let (width, elements) = match (contents.next(), contents.next()) {
-            (Some(only), None) => only,
-            _ => {
-                let message = "expected one of bytes, words, text, file, or fill with size";
-                self.document.report(table.node, message);
-                (1, Vec::new())
-            }
+        let (Some((width, elements)), None) = (contents.next(), contents.next()) else {
+            let message = "expected one of bytes, words, text, file, or fill with size";
+            fields.table.report(message);
+            return ExpectedMemory { name, address, width: 1, elements: Vec::new() };
         };
-        ExpectedMemory { name: self.name(table.at), address: table.at.address, width, elements }
+        ExpectedMemory { name, address, width, elements }
     }
-}
-
-/// Returns addresses with numbers of bytes.
-pub(super) fn reads(tables: &[RangeTable]) -> Vec<(u16, usize)> {
-    tables.iter().map(|table| (table.at, table.size.unwrap_or(1) as usize)).collect()
-}
-
-fn ports(table: Pairs<Port, Vec<u8>>) -> std::collections::BTreeMap<u8, Vec<u8>> {
-    table.0.into_iter().map(|(port, bytes)| (port.0, bytes)).collect()
 }

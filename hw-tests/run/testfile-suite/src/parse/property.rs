@@ -1,110 +1,83 @@
-//! Converts properties.
+//! Reads properties.
 
 use cli_support::text::Escape;
 
 use super::Reader;
-use super::tables::{Address, ArrayTable, Output, PropertyTable};
 use super::values::{range, width};
-use crate::document::Node;
-use crate::model::{GeneratedBlock, Generator, Judge, Property, WrittenCall};
-use crate::written::inline;
+use crate::document::{Fields, Item};
+use crate::model::{GeneratedBlock, Generator, Judge, Property};
+use crate::registers::{output, register};
+use crate::written::Written;
 
 /// The default number of inputs.
 const CASES: u32 = 256;
+/// The maximum of `cases`.
+const MAX_CASES: i64 = 99_999_999;
 /// The maximum number of inputs that are all tried.
 const MAX_SPACE: u64 = 1 << 24;
+const LENGTH: &str = "a range such as \"1..=64\"";
 
-/// Keys that only properties have, and those that a case of one input has other values for.
-const REWRITTEN: [&str; 15] = [
-    "name",
-    "call",
-    "in",
-    "memory",
-    "expect",
-    "check",
-    "args",
-    "arrays",
-    "assume",
-    "same_as",
-    "outputs",
-    "reference",
-    "cases",
-    "seed",
-    "exhaustive",
-];
-
-impl Reader<'_, '_> {
-    pub(super) fn property(&self, node: Node) -> Option<Property> {
-        let (heading, step) = (self.heading(node), self.step_without_sweep(node));
-        let table: PropertyTable = self.decode(node)?;
-        self.check_property(&table);
-        let arg = |(name, node)| (name, self.generator(node, width(name)));
-        let args = table.args.0.into_iter().map(|(register, node)| arg((register.0, node)));
-        let property = Property {
-            heading: heading?,
-            step: step?,
-            written: self.written(node),
-            args: args.collect(),
-            blocks: table.arrays.into_iter().map(|table| self.generated_block(table)).collect(),
-            assume: table.assume.and_then(|node| self.condition(node)).map(|(_, parsed)| parsed),
-            judge: self.judge(table.same_as, table.outputs, table.reference),
-            cases: table.cases.map_or(CASES, |cases| cases as u32),
-            seed: table.seed,
-            exhaustive: table.exhaustive,
+impl Reader<'_> {
+    pub(super) fn property(&self, fields: &Fields<'_>) -> Property {
+        let (heading, step) = (self.heading(fields), self.step_without_sweep(fields));
+        let written = |item: Item<'_>| (item.key.to_owned(), Written::of(item));
+        let written = fields.read().into_iter().map(written).collect();
+        let arg = |item: Item<'_>| {
+            let name = item.checked(register(item.key))?;
+            Some((name, self.generator(item, width(name))))
         };
-        let size = property.input_count();
-        if property.exhaustive && size > MAX_SPACE {
-            let message =
-                format!("{size} inputs are too many to try all: expected up to {MAX_SPACE}");
-            self.document.report(node, message);
-        }
-        Some(property)
+        let what = "a table such as { A = \"u8\", HL = \"0..1000\" }";
+        let args = fields.entries("args", what, arg);
+        let what = "arrays such as [{ at = \"BUFFER\", length = \"1..=64\", byte = \"u8\" }]";
+        let blocks = fields.tables("arrays", what, |fields| self.generated_block(fields));
+        let exhaustive = fields.get("exhaustive").is_some_and(|item| {
+            item.value.as_bool().unwrap_or_else(|| {
+                item.report_expected("true or false");
+                false
+            })
+        });
+        let property = Property {
+            assume: fields.get("assume").and_then(|item| Some(self.condition(item)?.1)),
+            judge: self.judge(fields),
+            cases: fields.integer("cases", 1..=MAX_CASES).map_or(CASES, |cases| cases as u32),
+            seed: fields.integer("seed", 0..=i64::MAX),
+            heading,
+            step,
+            written,
+            args,
+            blocks,
+            exhaustive,
+        };
+        self.check_property(&property, fields);
+        property
     }
 
-    fn check_property(&self, table: &PropertyTable) {
-        let has = |key: &str| self.document.field(table.node, key).is_some();
-        let has_any = |keys: &[&str]| keys.iter().any(|key| has(key));
-        let checks = [
-            (has_any(&["args", "arrays"]), "nothing is generated: expected args = { A = \"u8\" }"),
-            (!table.exhaustive || !has("arrays"), "exhaustive is for args alone: remove 'arrays'"),
+    fn check_property(&self, property: &Property, fields: &Fields<'_>) {
+        let has_any = |keys: &[&'static str]| keys.iter().any(|key| fields.get(key).is_some());
+        let size = property.input_count();
+        let (is_exhaustive, has_arrays) = (property.exhaustive, has_any(&["arrays"]));
+        let too_many = format!("{size} inputs are too many to try all: expected up to {MAX_SPACE}");
+        let wrong = [
+            (!has_any(&["args", "arrays"]), "nothing is generated: expected args = { A = \"u8\" }"),
+            (is_exhaustive && has_arrays, "exhaustive is for args alone: remove 'arrays'"),
             (
-                has_any(&["check", "expect", "same_as", "reference"]),
+                !has_any(&["check", "expect", "same_as", "reference"]),
                 "nothing is judged: expected check, same_as, reference or expect",
             ),
+            (is_exhaustive && size > MAX_SPACE, &too_many),
         ];
-        for (_, message) in checks.iter().filter(|(is_right, _)| !is_right) {
-            self.document.report(table.node, *message);
-        }
-    }
-
-    /// Returns what a case that repeats the call has in common with a property.
-    fn written(&self, table: Node) -> WrittenCall {
-        let document = self.document;
-        let children = |node: Option<Node>| {
-            node.map(|node| document.children(node)).unwrap_or_default().into_iter()
-        };
-        let pair = |node| (document.key(node).to_owned(), inline(document, node));
-        let element = |node| inline(document, node);
-        let is_kept = |node: &Node| !REWRITTEN.contains(&document.key(*node));
-        let field = |key| document.field(table, key);
-        let expected_memory = field("expect").and_then(|expect| document.field(expect, "memory"));
-        WrittenCall {
-            fields: children(Some(table)).filter(is_kept).map(pair).collect(),
-            inputs: children(field("in")).map(pair).collect(),
-            memory: children(field("memory")).map(element).collect(),
-            expect: children(field("expect")).map(pair).collect(),
-            expected_memory: children(expected_memory).map(element).collect(),
+        for (_, message) in wrong.iter().filter(|(is_wrong, _)| *is_wrong) {
+            fields.table.report(*message);
         }
     }
 
     /// Reads a generator: `u8`, `u16`, a range, or an array of values.
-    fn generator(&self, node: Node, width: u16) -> Generator {
-        let document = self.document;
-        let Some(text) = document.as_text(node) else {
-            let values = document.children(node).into_iter();
-            let values: Vec<_> = values.map(|value| self.number(value, width) as u16).collect();
+    fn generator(&self, item: Item<'_>, width: u16) -> Generator {
+        let Some(text) = item.as_text() else {
+            let value = |value| if width == 1 { self.byte(value).into() } else { self.word(value) };
+            let values: Vec<_> = item.elements().map(value).collect();
             if values.is_empty() {
-                document.report_expected(node, "\"u8\", \"0..1000\", \"1..=6\" or [1, 2]");
+                item.report_expected("\"u8\", \"0..1000\", \"1..=6\" or [1, 2]");
             }
             return Generator::OneOf(values);
         };
@@ -121,58 +94,65 @@ impl Reader<'_, '_> {
             }
             Some(_) => {
                 let bytes = if width == 1 { "1 byte" } else { "2 bytes" };
-                format!("{}: '{text}' does not fit in {bytes}", document.key(node).escaped())
+                format!("{}: '{text}' does not fit in {bytes}", item.key.escaped())
             }
             None => format!(
                 "'{text}' is not a range: expected u8, u16, 0..1000 (without 1000) or 1..=6"
             ),
         };
-        document.report(node, message);
+        item.report(message);
         Generator::Range(0..=0)
     }
 
-    fn generated_block(&self, table: ArrayTable) -> GeneratedBlock {
-        let length = match self.generator(table.length, 2) {
-            Generator::Range(length) => length,
+    fn generated_block(&self, fields: &Fields<'_>) -> GeneratedBlock {
+        let (address, name) = self.address(fields, "at", "\"BUFFER\"");
+        let length = fields.required("length", "\"1..=64\"");
+        let length = length.and_then(|item| match self.generator(item, 2) {
+            Generator::Range(length) => Some(length),
             Generator::OneOf(_) => {
-                self.document.report_expected(table.length, "a range such as \"1..=64\"");
-                0..=0
+                item.report_expected(LENGTH);
+                None
             }
-        };
+        });
+        let byte = fields.get("byte").map(|item| self.generator(item, 1));
+        let counter = fields.parsed("count_in", "\"B\"", register);
         GeneratedBlock {
-            name: self.name(table.at),
-            address: table.at.address,
-            length,
-            byte: table.byte.map_or(Generator::Range(0..=0xFF), |node| self.generator(node, 1)),
-            count_in: table.count_in.map(|register| register.0),
+            name,
+            address,
+            length: length.unwrap_or(0..=0),
+            byte: byte.unwrap_or(Generator::Range(0..=0xFF)),
+            count_in: counter,
         }
     }
 
-    fn judge(
-        &self,
-        same_as: Option<Address>,
-        outputs: Option<Vec<Output>>,
-        reference: Option<Node>,
-    ) -> Judge {
-        let document = self.document;
-        match (same_as, reference) {
-            (Some(other), reference) => {
+    /// Reads the names of registers and flags.
+    pub(super) fn outputs(&self, fields: &Fields<'_>) -> Option<Vec<&'static str>> {
+        let outputs = fields.each("outputs", "an array such as [\"HL\", \"FC\"]", |item| {
+            item.checked(output(item.text("\"HL\"")))
+        });
+        fields.get("outputs").map(|_| outputs.into_iter().flatten().collect())
+    }
+
+    fn judge(&self, fields: &Fields<'_>) -> Judge {
+        let (other, outputs) = (fields.get("same_as"), self.outputs(fields));
+        let words = fields.texts("reference", "[\"python3\", \"mul.py\"]");
+        match (other, fields.get("reference")) {
+            (Some(item), reference) => {
                 if reference.is_some() {
-                    document.report(other.node, "give either same_as or reference");
+                    item.report("give either same_as or reference");
                 } else if outputs.is_none() {
                     let message = "'outputs' is missing: expected outputs = [\"HL\", \"FC\"]";
-                    document.report(other.node, message);
+                    item.report(message);
                 }
-                let outputs = outputs.into_iter().flatten().map(|output| output.0).collect();
-                Judge::SameAs(other.address, self.name(other), outputs)
+                let (address, name) = self.named_address(item, "\"MUL\"");
+                Judge::SameAs(address, name, outputs.unwrap_or_default())
             }
-            (None, Some(node)) => {
-                let words: Option<Vec<String>> = self.decode(node);
-                if words.as_ref().is_some_and(Vec::is_empty) {
+            (None, Some(item)) => {
+                if words.is_empty() && item.value.is_array() {
                     let message = "expected a program such as [\"python3\", \"mul.py\"]";
-                    document.report(node, message);
+                    item.report(message);
                 }
-                Judge::Reference(words.unwrap_or_default(), document.line(node))
+                Judge::Reference(words, item.line())
             }
             (None, None) => Judge::Expectations,
         }

@@ -6,10 +6,8 @@ use serde_json::Value;
 use tdlasm::source::DiskLoader;
 
 use super::Reader;
-use super::call::reads;
-use super::tables::CallRequestTable;
 use crate::block::Block;
-use crate::document::{Document, Node};
+use crate::document::{Document, Fields};
 use crate::model::{Step, TestFile};
 use crate::program::Program;
 
@@ -59,14 +57,12 @@ impl Request {
             format!("expected numbers, strings, true, arrays and objects: {error}")
         })?;
         let text = format!("request = {value}");
-        let convert = |document: &Document<'_>, root| {
+        let request = Document::read(Path::new("request"), &text, |root| {
             let (folder, loader) = (Path::new(""), &DiskLoader);
-            let reader = Reader { document, program, is_broken: false, folder, loader };
-            let request = reader.request(document.field(root, "request")?);
-            reader.report_unknown_keys();
-            request
-        };
-        let request = Document::read(Path::new("request"), &text, |_| Vec::new(), convert);
+            let reader = Reader { program, is_broken: false, folder, loader };
+            let request = |fields: &Fields<'_>| reader.request(fields);
+            root.fields().first()?.table(EXAMPLE, request).flatten()
+        });
         request.map_err(|errors| {
             let messages: Vec<_> = errors.0.into_iter().map(|error| error.message).collect();
             messages.join("\n")
@@ -74,10 +70,10 @@ impl Request {
     }
 }
 
-impl Reader<'_, '_> {
-    fn request(&self, node: Node) -> Option<Request> {
-        let document = self.document;
-        let has = |kind: &&str| document.field(node, kind).is_some();
+impl Reader<'_> {
+    fn request(&self, fields: &Fields<'_>) -> Option<Request> {
+        let table = fields.table.value.as_table();
+        let has = |kind: &&str| table.is_some_and(|table| table.contains_key(*kind));
         let kinds: Vec<_> = KINDS.into_iter().filter(has).collect();
         let wrong = match kinds[..] {
             [] => Some(format!("no request: expected one of {}", KINDS.join(", "))),
@@ -89,34 +85,29 @@ impl Reader<'_, '_> {
             _ => Some(format!("several requests in one: {}", kinds.join(", "))),
         };
         if let Some(message) = wrong {
-            document.report(node, message);
+            fields.table.report(message);
             return None;
         }
-        let kind = kinds.first()?;
-        let value = document.field(node, kind)?;
-        if *kind != "call" {
-            let known = KINDS.chunks(1).find(|known| known.contains(kind))?;
-            document.decoded.borrow_mut().push((node, known));
-        }
-        match *kind {
-            "call" => self.call_request(node),
-            "load" => self.program_file(value).map(|file| Request::Load(Box::new(file))),
-            "read" => Some(Request::Read(reads(&self.decode::<Vec<_>>(value)?))),
-            "write" => Some(Request::Write(self.blocks(self.decode(value)?))),
-            _ if self.decode(value) != Some(true) => {
-                document.report(value, format!("{kind}: expected true"));
-                None
+        let kind = kinds[0];
+        Some(match kind {
+            "call" => Request::Call(Box::new(CallRequest {
+                step: self.step_without_sweep(fields),
+                outputs: self.outputs(fields),
+                reads: self.ranges(fields, "read"),
+            })),
+            "load" => {
+                let load = |fields: &Fields<'_>| self.program_file(fields);
+                Request::Load(Box::new(fields.table(kind, EXAMPLE, load).flatten()?))
             }
-            "reset" => Some(Request::Reset),
-            _ => Some(Request::Symbols),
-        }
-    }
-
-    fn call_request(&self, node: Node) -> Option<Request> {
-        let step = self.step_without_sweep(node);
-        let table: CallRequestTable = self.decode(node)?;
-        let outputs = table.outputs.map(|all| all.into_iter().map(|one| one.0).collect());
-        let reads = reads(&table.read);
-        Some(Request::Call(Box::new(CallRequest { step: step?, outputs, reads })))
+            "read" => Request::Read(self.ranges(fields, kind)),
+            "write" => Request::Write(self.blocks(fields, kind)),
+            _ => {
+                let item = fields.get(kind)?;
+                if item.value.as_bool() != Some(true) {
+                    item.report(format!("{kind}: expected true"));
+                }
+                if kind == "reset" { Request::Reset } else { Request::Symbols }
+            }
+        })
     }
 }

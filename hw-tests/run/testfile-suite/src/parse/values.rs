@@ -1,20 +1,24 @@
-//! Reads numbers, labels, conditions and ranges.
+//! Reads numbers, labels, conditions, expected values and ranges.
 
 use std::ops::RangeInclusive;
 
 use cli_support::text::Escape;
 use z80_core::{
-    Expression, ExpressionError, Name, Registers, Values, parse_number, register_value,
+    Expression, ExpressionError, Name, Registers, Values, parse_number, register_halves,
+    register_value,
 };
 
 use super::Reader;
-use crate::document::Node;
-use crate::model::halves;
+use crate::document::{Fields, Item};
+use crate::matcher::{Matcher, Test};
+use crate::registers::without_prefix;
 
 /// The significant letters of a symbol, unless the source was assembled with long symbols.
 const SHORT_SYMBOL: usize = 6;
+pub(super) const ARRAY: &str = "an array such as [1, 2]";
 /// Labels that a message lists.
 const LISTED_LABELS: usize = 8;
+const NUMBER: &str = "a number such as 31 or \"1FH\"";
 
 /// No expression over labels has variables.
 struct NoVariables;
@@ -29,7 +33,7 @@ impl Values for NoVariables {
     }
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// Returns the value of a label; 0 if all labels are unknown because of an error.
     fn label(&self, name: &str) -> Option<u16> {
         let Some(program) = self.program else { return self.is_broken.then_some(0) };
@@ -39,33 +43,60 @@ impl Reader<'_, '_> {
         }
     }
 
+    pub(super) fn byte(&self, item: Item<'_>) -> u8 {
+        self.number(item, 1, NUMBER) as u8
+    }
+
+    pub(super) fn word(&self, item: Item<'_>) -> u16 {
+        self.number(item, 2, NUMBER) as u16
+    }
+
+    /// Reads the value of a register.
+    pub(super) fn register_value(&self, item: Item<'_>, register: &str) -> u16 {
+        self.number(item, width(register), NUMBER) as u16
+    }
+
+    /// Reads the address of a key that must be there, as a number and as written.
+    pub(super) fn address(
+        &self,
+        fields: &Fields<'_>,
+        key: &'static str,
+        example: &str,
+    ) -> (u16, String) {
+        let item = fields.required(key, example);
+        item.map(|item| self.named_address(item, example)).unwrap_or_default()
+    }
+
+    /// Reads an address, as a number and as written.
+    pub(super) fn named_address(&self, item: Item<'_>, example: &str) -> (u16, String) {
+        let address = self.number(item, 2, &format!("an address such as {example}")) as u16;
+        let name = item.as_text().map_or_else(|| format!("{address:04X}H"), str::to_owned);
+        (address, name)
+    }
+
     /// Reads a number of `width` bytes: an integer, a character, or an expression over labels.
     /// Negative numbers are in two's complement.
-    pub(super) fn number(&self, node: Node, width: u16) -> u32 {
-        let document = self.document;
-        let (value, text) = match document.as_text(node) {
-            Some(text) => (self.evaluate(node, text), text.to_owned()),
-            None if document.is_integer(node) => {
-                let value = document.integer(node, i64::MIN..i64::MAX);
-                (Some(value), value.to_string())
-            }
+    fn number(&self, item: Item<'_>, width: u16, what: &str) -> u32 {
+        let value = match item.as_text() {
+            Some(text) => self.evaluate(item, text).unwrap_or(0),
+            None if item.value.is_integer() => item.integer(i64::MIN..=i64::MAX),
             None => {
-                document.report_expected(node, "a number such as 31 or \"1FH\"");
+                item.report_expected(what);
                 return 0;
             }
         };
         let limit = 1i64 << (8 * width);
         let (least, most) = (if width > 2 { 0 } else { -limit / 2 }, limit - 1);
-        let value = value.unwrap_or(0);
         if !(least..=most).contains(&value) {
-            let (key, text) = (document.key(node).escaped(), text.escaped());
+            let text = item.as_text().map_or_else(|| value.to_string(), Escape::escaped);
+            let key = item.key.escaped();
             let message = format!("{key}: {text} does not fit: expected {least} to {most}");
-            document.report(node, message);
+            item.report(message);
         }
         (value & most) as u32
     }
 
-    fn evaluate(&self, node: Node, text: &str) -> Option<i64> {
+    fn evaluate(&self, item: Item<'_>, text: &str) -> Option<i64> {
         if let [b'\'', letter, b'\''] = text.as_bytes() {
             return Some((*letter).into());
         }
@@ -73,14 +104,14 @@ impl Reader<'_, '_> {
             Some(_) => None,
             None => self.label(word).map(Name::Constant),
         };
-        let parsed = self.expression(node, text, &name, "a number such as 1FH")?;
+        let parsed = self.expression(item, text, &name, "a number such as 1FH")?;
         Some(parsed.value(&NoVariables))
     }
 
     /// Parses an expression; `others` are names besides labels.
     fn expression(
         &self,
-        node: Node,
+        item: Item<'_>,
         text: &str,
         name: &dyn Fn(&str) -> Option<Name>,
         others: &str,
@@ -89,7 +120,7 @@ impl Reader<'_, '_> {
             Ok(parsed) => return Some(parsed),
             Err(error) => error,
         };
-        let key = self.document.key(node).escaped();
+        let key = item.key.escaped();
         let message = match (error, self.program.map(|program| &program.map)) {
             (ExpressionError::UnknownName(word), Some(map)) => match map.find_symbol(&word) {
                 Err(ambiguous) => format!("{key}: {ambiguous}"),
@@ -104,44 +135,76 @@ impl Reader<'_, '_> {
             (ExpressionError::UnknownName(_), None) => format!("{key}: expected {others}"),
             (error, _) => format!("{key}: {error}"),
         };
-        self.document.report(node, message);
+        item.report(message);
         None
     }
 
     /// Reads a condition over registers, flags, memory, labels, `cycles` and `stack`, as written
     /// and parsed.
-    pub(super) fn condition(&self, node: Node) -> Option<(String, Expression)> {
-        let text: String = self.decode(node)?;
+    pub(super) fn condition(&self, item: Item<'_>) -> Option<(String, Expression)> {
+        let Some(text) = item.as_text() else {
+            item.report_expected("a string such as \"HL == A * DE\"");
+            return None;
+        };
         let name = |word: &str| match () {
             () if is_variable(word) => Some(Name::Variable),
             () if parse_number(word).is_some() => None,
             () => self.label(word).map(Name::Constant),
         };
         let others = "a register such as HL or in.HL, a flag such as FZ";
-        let condition = self.expression(node, &text, &name, others)?;
-        Some((text, condition))
+        Some((text.to_owned(), self.expression(item, text, &name, others)?))
+    }
+
+    /// Reads an expected value: a number, for which `plain` stands, or operators.
+    pub(super) fn matcher(&self, item: Item<'_>, width: u16, plain: fn(u32) -> Test) -> Matcher {
+        let number = |item: Item<'_>| self.number(item, width, NUMBER);
+        if !item.value.is_table() {
+            return Matcher { mask: None, tests: vec![plain(number(item))] };
+        }
+        let operators = |fields: &Fields<'_>| {
+            let test = |key, test: fn(u32) -> Test| fields.get(key).map(|item| test(number(item)));
+            let mut tests = vec![
+                test("eq", Test::Eq),
+                test("ne", Test::Ne),
+                test("lt", Test::Lt),
+                test("le", Test::Le),
+                test("gt", Test::Gt),
+                test("ge", Test::Ge),
+            ];
+            let all = fields.get("any_of");
+            tests.push(all.map(|all| Test::AnyOf(all.each(ARRAY, number))));
+            Matcher {
+                mask: fields.get("mask").map(number),
+                tests: tests.into_iter().flatten().collect(),
+            }
+        };
+        let matcher = item.table("", operators).unwrap_or_default();
+        if matcher.tests.is_empty() {
+            let message = "expected an operator: eq, ne, lt, le, gt, ge or any_of";
+            item.report(message);
+        }
+        matcher
     }
 
     /// Reads one of several words.
-    pub(super) fn word<T: Copy>(&self, node: Node, words: &[(&str, T)]) -> Option<T> {
-        let text = self.document.as_text(node);
-        let found = words.iter().find(|(word, _)| Some(*word) == text).map(|(_, value)| *value);
+    pub(super) fn choice<T: Copy>(&self, item: Item<'_>, words: &[(&str, T)]) -> Option<T> {
+        let found = words.iter().find(|(word, _)| Some(*word) == item.as_text());
         if found.is_none() {
             let words: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-            self.document.report_expected(node, &words.join(" or "));
+            item.report_expected(&words.join(" or "));
         }
-        found
+        found.map(|(_, value)| *value)
     }
 
     /// Reads the contents of a file that a value names.
-    pub(super) fn file(&self, node: Node) -> Vec<u8> {
-        let name: String = self.decode(node).unwrap_or_default();
+    pub(super) fn file(&self, item: Item<'_>) -> Vec<u8> {
+        let name = item.text("\"input.bin\"");
         let bytes = crate::program::read(self.loader, &self.folder.join(name));
         let bytes = bytes.and_then(|bytes| match bytes.len() {
             0..=0x1_0000 => Ok(bytes),
             _ => Err("the file is larger than 64 KiB".to_owned()),
         });
-        bytes.map_err(|message| self.document.report(node, message)).unwrap_or_default()
+        item.checked(bytes).unwrap_or_default()
     }
 }
 
@@ -160,11 +223,6 @@ pub(super) fn range(text: &str) -> Option<RangeInclusive<u64>> {
     (!range.is_empty()).then_some(range)
 }
 
-/// Returns the name of a variable without `in.` or `out.`.
-pub(crate) fn without_prefix(word: &str) -> &str {
-    word.strip_prefix("in.").or_else(|| word.strip_prefix("out.")).unwrap_or(word)
-}
-
 fn is_variable(word: &str) -> bool {
     let register = register_value(&Registers::default(), without_prefix(word));
     matches!(word, "cycles" | "stack") || register.is_some()
@@ -172,5 +230,5 @@ fn is_variable(word: &str) -> bool {
 
 /// Returns the bytes of a register, 1 or 2.
 pub(super) fn width(register: &str) -> u16 {
-    if halves(register).len() == 1 { 1 } else { 2 }
+    register_halves(register).len() as u16
 }

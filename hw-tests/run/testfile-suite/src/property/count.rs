@@ -8,14 +8,12 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use firmware_wire::{MAX_COUNTED_BYTES, crc32};
-use z80_core::{FLAGS, canonical_register_name, register_value};
+use z80_core::{FLAGS, REGISTER_HALVES, canonical_register_name, register_halves};
 
-use crate::calls::single_call;
-use crate::judge::is_input;
+use crate::case::{Run, single_call};
 use crate::machine::ArgumentSweep;
-use crate::model::{Generator, HALVES, Judge, Property, TestFile, halves};
-use crate::options::TestOptions;
-use crate::parse::without_prefix;
+use crate::model::{Generator, Judge, Property};
+use crate::registers::{is_input, value, without_prefix};
 use crate::result::RunError;
 use crate::simulated::SimulatedMachine;
 use crate::suite::result_of;
@@ -45,21 +43,17 @@ pub(super) struct Counter {
 impl Counter {
     /// Returns `None` if a judge needs memory, the console, mocks or a program, or if no argument
     /// counts up.
-    pub(super) fn new(
-        file: &TestFile,
-        property: &Property,
-        options: &TestOptions<'_>,
-    ) -> Option<Self> {
+    pub(super) fn new(run: &Run<'_>, property: &Property) -> Option<Self> {
         let expect = &property.step.expect;
         let reads = expect.checks.iter().any(|(_, condition)| condition.reads_memory());
         let is_program = matches!(property.judge, Judge::Reference(..));
         let reads = reads || !expect.memory.is_empty() || expect.console.is_some();
-        if reads || is_program || !property.step.mocks.is_empty() {
+        if reads || is_program || !property.step.call.mocks.is_empty() {
             return None;
         }
         let (counted, period) = counted(property);
-        let (results, flags) = results(file, property, options);
-        let simulated = SimulatedMachine::new(&file.program);
+        let (results, flags) = results(run, property);
+        let simulated = SimulatedMachine::new(&run.file.program);
         (period > 1 && !results.is_empty()).then_some(Self {
             simulated,
             counted,
@@ -92,8 +86,8 @@ impl Counter {
         if !is_ready {
             return Ok((end, false));
         }
-        let call = single_call(trial.file, &trial.step(&first));
-        let used = trial.machine.count(&call, &count)?.filter(|used| Some(*used) <= stack);
+        let call = single_call(trial.run.file, &trial.step(&first));
+        let used = trial.run.machine.count(&call, &count)?.filter(|used| Some(*used) <= stack);
         if let Some(used) = used {
             trial.result.details.calls += end - start;
             self.is_prepared = true;
@@ -104,12 +98,12 @@ impl Counter {
 
     /// Makes and judges the calls of the first inputs on the simulated machine.
     fn simulate(&mut self, trial: &Trial<'_>, range: Range<u64>) -> Result<Simulated, RunError> {
-        let (file, property, options) = (trial.file, trial.property, trial.options);
+        let Trial { run, property, .. } = trial;
         let period_end = (range.start / self.period + 1) * self.period;
         let limit = range.end.min(period_end).min(range.start + MAX_CALLS);
         let (reference, result) = (None, result_of(&property.heading));
-        let machine = &mut self.simulated;
-        let mut model = Trial { file, property, machine, options, reference, result, spent: 0 };
+        let run = Run { machine: &mut self.simulated, ..*run };
+        let mut model = Trial { run, property, reference, result, spent: 0 };
         let (mut end, mut bytes, mut has_passed) = (range.start, Vec::new(), true);
         while end < limit && model.spent < MAX_T_STATES {
             let numbers = end..limit.min(end + BATCH as u64);
@@ -118,7 +112,7 @@ impl Counter {
             for (outcome, failure) in model.try_inputs(&inputs)? {
                 has_passed &= failure.is_none();
                 bytes.extend(self.results.iter().map(|name| {
-                    let value = register_value(&outcome.registers, name).unwrap_or(0) as u8;
+                    let value = value(&outcome.registers, name) as u8;
                     if *name == "F" { value & self.flags } else { value }
                 }));
             }
@@ -150,7 +144,7 @@ struct Simulated {
 fn counted(property: &Property) -> (Vec<&'static str>, u64) {
     let (mut counted, mut period) = (Vec::new(), 1);
     for (name, generator) in property.args.iter().rev() {
-        let bytes = halves(name);
+        let bytes = register_halves(name);
         let is_range = matches!(generator, Generator::Range(_));
         if !is_range || bytes.len() == 0 || counted.len() + bytes.len() > MAX_COUNTED_BYTES {
             break;
@@ -166,33 +160,32 @@ fn counted(property: &Property) -> (Vec<&'static str>, u64) {
 }
 
 /// Returns the registers and flags that the judge uses.
-fn results(
-    file: &TestFile,
-    property: &Property,
-    options: &TestOptions<'_>,
-) -> (Vec<&'static str>, u8) {
+fn results(run: &Run<'_>, property: &Property) -> (Vec<&'static str>, u8) {
     let expect = &property.step.expect;
     let given = property.args.iter().map(|(name, _)| *name);
     let given = given.chain(property.step.registers.iter().map(|(name, _)| *name));
-    let given: BTreeSet<_> = given.flat_map(halves).collect();
+    let given: BTreeSet<_> = given.flat_map(register_halves).collect();
     let is_output = |name: &&str| !is_input(name, &given);
     let variables = expect.checks.iter().flat_map(|(_, condition)| condition.variables());
     let mut names: Vec<&str> = variables.filter(is_output).map(without_prefix).collect();
-    names.extend(expect.registers.iter().map(|(name, _)| *name));
+    names.extend(expect.registers().map(|name| name as &str));
     if let Judge::SameAs(_, _, outputs) = &property.judge {
         names.extend(outputs.iter().copied());
     }
-    let mut used: BTreeSet<_> =
-        names.iter().filter_map(|name| canonical_register_name(name)).flat_map(halves).collect();
-    let contract = file.contract_of(&property.step, options.contracts);
+    let mut used: BTreeSet<_> = names
+        .iter()
+        .filter_map(|name| canonical_register_name(name))
+        .flat_map(register_halves)
+        .collect();
+    let contract = run.options.contracts.iter().find(|one| one.is_called(run.file, &property.step));
     let contract = contract.and_then(|one| one.may_change.as_ref());
     let may_change = [expect.clobbers.as_ref(), contract];
     for allowed in may_change.into_iter().flatten() {
-        used.extend(HALVES.into_iter().filter(|half| !allowed.contains(half)));
+        used.extend(REGISTER_HALVES.into_iter().filter(|half| !allowed.contains(half)));
     }
     let is_used = |flag: &str| names.iter().any(|name| name.eq_ignore_ascii_case(flag));
     let flags = FLAGS.iter().filter(|(flag, _)| is_used(flag));
-    let flags = flags.fold(expect.flags.0, |mask, (_, bit)| mask | *bit as u8);
+    let flags = flags.fold(expect.flags.mask, |mask, (_, bit)| mask | *bit as u8);
     let flags = if used.contains("F") { 0xFF } else { flags };
     used.extend((flags != 0).then_some("F"));
     (used.into_iter().collect(), flags)

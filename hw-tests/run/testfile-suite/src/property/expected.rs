@@ -2,93 +2,86 @@
 
 use cli_support::text::Escape;
 use serde_json::Value;
-use z80_core::{Expression, FLAGS, Name, canonical_register_name, parse_number, register_value};
+use z80_core::{
+    Expression, FLAGS, Flags, Name, Registers, canonical_register_name, parse_number,
+    register_halves, register_value,
+};
 
-use crate::machine::Outcome;
+use crate::machine::{Measure, Outcome};
 use crate::matcher::Matcher;
-use crate::model::{Expectation, ExpectedMemory, FLAG_NAMES, halves};
-use crate::parse::is_output;
+use crate::model::{Expectation, ExpectedMemory};
 use crate::program::Program;
+use crate::registers::{is_output, value};
 
-/// What a judge expects of a call.
-#[derive(Debug, Default)]
-pub(super) struct Expected {
-    /// Registers and flags by name.
-    values: Vec<(String, u16)>,
-    memory: Vec<ExpectedMemory>,
+/// Adds the outputs of another routine to the expectations of a test file.
+pub(super) fn expect_outputs(expect: &mut Expectation, outcome: &Outcome, outputs: &[&str]) {
+    for name in outputs {
+        expect_value(expect, name, value(&outcome.registers, name));
+    }
 }
 
-impl Expected {
-    /// Returns the outputs of another routine.
-    pub(super) fn of_outcome(outcome: &Outcome, outputs: &[&str]) -> Self {
-        let value = |name: &&str| register_value(&outcome.registers, name).unwrap_or(0);
-        let values = outputs.iter().map(|name| ((*name).to_owned(), value(name)));
-        Self { values: values.collect(), memory: Vec::new() }
+/// Adds what a reference replies to the expectations of a test file. `null` accepts anything.
+///
+/// # Errors
+/// Returns a message if the reply names something unknown or has a value of another type.
+pub(super) fn expect_reply(
+    expect: &mut Expectation,
+    reply: &Value,
+    program: &Program,
+) -> Result<(), String> {
+    if reply.is_null() {
+        return Ok(());
     }
-
-    /// Returns what a reference replies. `null` accepts anything.
-    ///
-    /// # Errors
-    /// Returns a message if the reply names something unknown or has a value of another type.
-    pub(super) fn of_reply(reply: &Value, program: &Program) -> Result<Self, String> {
-        let mut expected = Self::default();
-        if reply.is_null() {
-            return Ok(expected);
+    for (name, value) in reply.as_object().ok_or("expected an object such as {\"HL\": 21}")? {
+        if name == "memory" {
+            expect.memory.extend(memory(value, program)?);
+            continue;
         }
-        for (name, value) in reply.as_object().ok_or("expected an object such as {\"HL\": 21}")? {
-            if name == "memory" {
-                expected.memory = memory(value, program)?;
-                continue;
-            }
-            if register_value(&z80_core::Registers::default(), name).is_none() {
-                return Err(format!("unknown register '{}'", name.escaped()));
-            }
-            let value = value.as_u64().and_then(|value| u16::try_from(value).ok());
-            let value = value.ok_or_else(|| format!("{}: expected 0 to 65535", name.escaped()))?;
-            expected.values.push((name.clone(), value));
+        if register_value(&Registers::default(), name).is_none() {
+            return Err(format!("unknown register '{}'", name.escaped()));
         }
-        Ok(expected)
+        let value = value.as_u64().and_then(|value| u16::try_from(value).ok());
+        let value = value.ok_or_else(|| format!("{}: expected 0 to 65535", name.escaped()))?;
+        expect_value(expect, name, value);
     }
+    Ok(())
+}
 
-    /// Adds this to the expectations of a test file; as a condition where these have a value of
-    /// their own, or can't express it.
-    pub(super) fn add_to(self, expect: &mut Expectation) {
-        expect.memory.extend(self.memory);
-        for (name, value) in &self.values {
-            if !add_flag(expect, name, *value) && !add_register(expect, name, *value) {
-                let text = format!("out.{name} == {value}");
-                let parsed = Expression::parse(&text, u32::MAX, &|word| {
-                    (word.strip_prefix("out.") == Some(name)).then_some(Name::Variable)
-                });
-                expect.checks.extend(parsed.ok().map(|condition| (text, condition)));
-            }
-        }
+/// Expects a value of a register or flag; by a condition where the test file has an expectation of
+/// its own, or can't have one.
+fn expect_value(expect: &mut Expectation, name: &str, value: u16) {
+    if !expect_flag(&mut expect.flags, name, value) && !expect_register(expect, name, value) {
+        let text = format!("out.{name} == {value}");
+        let parsed = Expression::parse(&text, u32::MAX, &|word| {
+            (word.strip_prefix("out.") == Some(name)).then_some(Name::Variable)
+        });
+        expect.checks.extend(parsed.ok().map(|condition| (text, condition)));
     }
 }
 
 /// Adds a flag. Returns `false` if the name is that of no flag, or another value is expected.
-fn add_flag(expect: &mut Expectation, name: &str, value: u16) -> bool {
+fn expect_flag(flags: &mut Flags, name: &str, value: u16) -> bool {
     let Some((_, bit)) = FLAGS.iter().find(|(flag, _)| flag.eq_ignore_ascii_case(name)) else {
         return false;
     };
     let bit = *bit as u8;
-    let is_free = value <= 1 && expect.flags.0 & bit == 0;
-    if is_free && FLAG_NAMES.iter().any(|(_, mask, _)| *mask == bit) {
-        expect.flags.0 |= bit;
-        expect.flags.1 |= if value == 1 { bit } else { 0 };
+    let is_free = value <= 1 && flags.mask & bit == 0;
+    if is_free {
+        flags.mask |= bit;
+        flags.value |= if value == 1 { bit } else { 0 };
     }
     is_free
 }
 
 /// Adds a register. Returns `false` if there can be no such expectation, or another is there.
-fn add_register(expect: &mut Expectation, name: &str, value: u16) -> bool {
+fn expect_register(expect: &mut Expectation, name: &str, value: u16) -> bool {
     let Some(name) = canonical_register_name(name).filter(|name| is_output(name)) else {
         return false;
     };
-    let fits = halves(name).count() > 1 || value <= 0xFF;
-    let is_free = fits && expect.registers.iter().all(|(other, _)| *other != name);
+    let fits = register_halves(name).len() > 1 || value <= 0xFF;
+    let is_free = fits && expect.registers().all(|other| other != name);
     if is_free {
-        expect.registers.push((name, Matcher::equal(value.into())));
+        expect.values.push((Measure::Register(name), Matcher::equal(value.into())));
     }
     is_free
 }

@@ -66,27 +66,23 @@ pub(super) fn strategy(property: &Property) -> InputStrategy {
 
 fn values(generator: &Generator) -> BoxedStrategy<u16> {
     match generator {
-        Generator::Range(range) => EdgeRange(range.clone()).boxed(),
+        Generator::Range(range) => EdgeRange(range.clone()).prop_map(|value| value as u16).boxed(),
         Generator::OneOf(values) => proptest::sample::select(values.clone()).boxed(),
     }
 }
 
-/// The values of a range, its edges more often than others.
+/// The values of a range, its edges more often than others, simplified towards its start.
 #[derive(Debug, Clone)]
 struct EdgeRange(RangeInclusive<u16>);
 
-/// A value that is simplified towards the start of its range.
-struct RangeTree(BinarySearch);
-
 impl Strategy for EdgeRange {
-    type Tree = RangeTree;
-    type Value = u16;
+    type Tree = BinarySearch;
+    type Value = u32;
 
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
         let (low, high) = (*self.0.start(), *self.0.end());
-        let mut pick = |range: RangeInclusive<u32>| -> Result<u32, _> {
-            Ok::<_, proptest::test_runner::Reason>(range.new_tree(runner)?.current())
-        };
+        let mut pick =
+            |range: RangeInclusive<u32>| range.new_tree(runner).map(|tree| tree.current());
         let value = if pick(1..=EDGE_SHARE)? == 1 {
             let ends = [low, low.saturating_add(1), high.saturating_sub(1), high];
             let edges = EDGES.into_iter().chain(ends).filter(|edge| self.0.contains(edge));
@@ -95,23 +91,7 @@ impl Strategy for EdgeRange {
         } else {
             pick(low.into()..=high.into())?
         };
-        Ok(RangeTree(BinarySearch::new_above(low.into(), value)))
-    }
-}
-
-impl ValueTree for RangeTree {
-    type Value = u16;
-
-    fn current(&self) -> u16 {
-        self.0.current() as u16
-    }
-
-    fn simplify(&mut self) -> bool {
-        self.0.simplify()
-    }
-
-    fn complicate(&mut self) -> bool {
-        self.0.complicate()
+        Ok(BinarySearch::new_above(low.into(), value))
     }
 }
 

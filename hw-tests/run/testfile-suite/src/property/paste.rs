@@ -1,24 +1,17 @@
 //! Writes a failing input as a case of a test file.
 
-use cli_support::text::Escape;
-use z80_core::{canonical_register_name, register_value};
-
-use crate::calls::single_call;
-use crate::matcher::Matcher;
-use crate::model::{Property, Step, TestFile, flag_names};
-use crate::written::{array, quoted, table};
+use z80_core::canonical_register_name;
 
 use super::Failure;
-use super::generate::Input;
+use crate::case::single_call;
+use crate::machine::Measure;
+use crate::matcher::Matcher;
+use crate::model::{Property, Step, TestFile};
+use crate::registers::value;
+use crate::written::{Written, field};
 
-/// Formats the values of an input: `A = 3, DE = 7, BUFFER = [1, 2]`.
-pub(super) fn values(property: &Property, input: &Input) -> String {
-    let registers = property.args.iter().zip(&input.registers);
-    let registers = registers.map(|((name, _), value)| format!("{name} = {value}"));
-    let blocks = property.blocks.iter().zip(&input.blocks);
-    let blocks = blocks.map(|(block, bytes)| format!("{} = {bytes:?}", block.name.escaped()));
-    registers.chain(blocks).collect::<Vec<_>>().join(", ")
-}
+/// Keys of a call for which a case of one input has other values.
+const REWRITTEN: [&str; 6] = ["name", "call", "in", "memory", "expect", "check"];
 
 /// Returns a case that repeats a failing call: the property as its file writes it, with the values
 /// of the input and what the judge expects.
@@ -29,82 +22,99 @@ pub(super) fn case(
     origin: &str,
 ) -> String {
     let Failure { step, is_of_other, .. } = failure;
-    let written = &property.written;
-    let name = quoted(&format!("{}, by {origin}", property.heading.name));
-    let mut fields = vec![("name".to_owned(), name), ("call".to_owned(), quoted(&step.target))];
-    fields.extend(written.fields.iter().cloned());
-    let mut add = |name: &str, value: String, is_empty: bool| {
-        if !is_empty {
+    let name = format!("{}, by {origin}", property.heading.name);
+    let kept = property.written.iter().filter(|(key, _)| !REWRITTEN.contains(&&key[..])).cloned();
+    let mut fields: Vec<_> = [
+        ("name".to_owned(), Written::text(&name)),
+        ("call".to_owned(), Written::text(&step.target)),
+    ]
+    .into_iter()
+    .chain(kept)
+    .collect();
+    let mut add = |name: &str, value: Written| {
+        if !value.is_empty() {
             fields.push((name.to_owned(), value));
         }
     };
-    let inputs = inputs(file, property, step);
-    add("in", table(inputs.iter().cloned()), inputs.is_empty());
-    let generated = property.blocks.iter().zip(&step.memory[property.step.memory.len()..]);
-    let generated = generated.map(|(block, memory)| bytes_at(&block.name, &memory.bytes));
-    let memory: Vec<_> = written.memory.iter().cloned().chain(generated).collect();
-    add("memory", array(memory.iter().cloned()), memory.is_empty());
+    add("in", Written::Table(inputs(file, property, step)));
+    let mut memory = elements(&property.written, "memory");
+    let generated =
+        property.blocks.iter().zip(&step.call.memory[property.step.call.memory.len()..]);
+    memory.extend(generated.map(|(block, memory)| bytes_at(&block.name, &memory.bytes)));
+    add("memory", Written::Array(memory));
     if !is_of_other {
-        let checks = &step.expect.checks;
-        add("check", array(checks.iter().map(|(text, _)| quoted(text))), checks.is_empty());
-        let expected = expectations(property, step);
-        add("expect", table(expected.iter().cloned()), expected.is_empty());
+        let checks = step.expect.checks.iter().map(|(text, _)| Written::text(text));
+        add("check", Written::Array(checks.collect()));
+        add("expect", Written::Table(expectations(property, step)));
     }
-    let lines = fields.iter().map(|(name, value)| format!("{name} = {value}\n"));
+    let lines = fields.iter().map(|one| field(one) + "\n");
     format!("[[case]]\n{}", lines.collect::<String>())
 }
 
-fn bytes_at(address: &str, bytes: &[u8]) -> String {
-    let bytes = ("bytes".to_owned(), format!("{bytes:?}"));
-    table([("at".to_owned(), quoted(address)), bytes])
+/// Returns the fields of a table that a file writes; none if it lacks that.
+fn fields_of(fields: &[(String, Written)], key: &str) -> Vec<(String, Written)> {
+    match fields.iter().find(|(name, _)| name == key) {
+        Some((_, Written::Table(fields))) => fields.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the elements of an array that a file writes; none if it lacks that.
+fn elements(fields: &[(String, Written)], key: &str) -> Vec<Written> {
+    match fields.iter().find(|(name, _)| name == key) {
+        Some((_, Written::Array(elements))) => elements.clone(),
+        _ => Vec::new(),
+    }
+}
+
+fn bytes_at(address: &str, bytes: &[u8]) -> Written {
+    let (at, bytes) = (Written::text(address), Written::number(bytes));
+    Written::Table(vec![("at".to_owned(), at), ("bytes".to_owned(), bytes)])
 }
 
 /// Returns the registers and flags that are set. A register that shares a part with a later one has
 /// the value that the call starts with, as a file has no order.
-fn inputs(file: &TestFile, property: &Property, step: &Step) -> Vec<(String, String)> {
+fn inputs(file: &TestFile, property: &Property, step: &Step) -> Vec<(String, Written)> {
     let registers = single_call(file, step).registers;
-    let value = |name: &str| register_value(&registers, name).unwrap_or(0);
-    let mut inputs = property.written.inputs.clone();
-    for (name, text) in &mut inputs {
+    let mut inputs = fields_of(&property.written, "in");
+    for (name, written) in &mut inputs {
         let Some(register) = canonical_register_name(name) else { continue };
         let given = property.step.registers.iter().rfind(|(other, _)| *other == register);
-        if given.is_none_or(|(_, given)| *given != value(register)) {
-            *text = value(register).to_string();
+        if given.is_none_or(|(_, given)| *given != value(&registers, register)) {
+            *written = Written::number(value(&registers, register));
         }
     }
     for (register, _) in &step.registers[property.step.registers.len()..] {
         let is_given =
-            |(name, _): &(String, String)| canonical_register_name(name) == Some(register);
+            |(name, _): &(String, Written)| canonical_register_name(name) == Some(register);
         if !inputs.iter().any(is_given) {
-            inputs.push(((*register).to_owned(), value(register).to_string()));
+            inputs.push(((*register).to_owned(), Written::number(value(&registers, register))));
         }
     }
     inputs
 }
 
 /// Returns the expectations of the property and of the judge.
-fn expectations(property: &Property, step: &Step) -> Vec<(String, String)> {
+fn expectations(property: &Property, step: &Step) -> Vec<(String, Written)> {
     let (own, all) = (&property.step.expect, &step.expect);
-    let is_replaced = |name: &str| match name {
-        "flags" => own.flags != all.flags,
-        "memory" => own.memory.len() != all.memory.len(),
-        _ => false,
-    };
-    let written = property.written.expect.iter().filter(|(name, _)| !is_replaced(name));
-    let mut expected: Vec<_> = written.cloned().collect();
-    for (name, matcher) in &all.registers[own.registers.len()..] {
-        expected.extend(matcher.value().map(|value| ((*name).to_owned(), value.to_string())));
+    let mut expected = fields_of(&property.written, "expect");
+    for (measure, matcher) in &all.values[own.values.len()..] {
+        if let (Measure::Register(name), Some(value)) = (measure, matcher.value()) {
+            expected.push(((*name).to_owned(), Written::number(value)));
+        }
     }
-    if is_replaced("flags") {
-        expected.push(("flags".to_owned(), quoted(&flag_names(all.flags))));
+    if own.flags != all.flags {
+        expected.retain(|(name, _)| name != "flags");
+        expected.push(("flags".to_owned(), Written::text(&all.flags.to_string())));
     }
-    if is_replaced("memory") {
-        let judged = all.memory[own.memory.len()..].iter().map(|memory| {
+    if own.memory.len() != all.memory.len() {
+        let mut memory = elements(&expected, "memory");
+        expected.retain(|(name, _)| name != "memory");
+        memory.extend(all.memory[own.memory.len()..].iter().map(|memory| {
             let bytes = memory.elements.iter().filter_map(Matcher::value).map(|byte| byte as u8);
             bytes_at(&memory.name, &bytes.collect::<Vec<_>>())
-        });
-        let memory = property.written.expected_memory.iter().cloned().chain(judged);
-        expected.push(("memory".to_owned(), array(memory)));
+        }));
+        expected.push(("memory".to_owned(), Written::Array(memory)));
     }
     expected
 }

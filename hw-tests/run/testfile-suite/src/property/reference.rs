@@ -26,10 +26,8 @@ pub(super) struct Reference {
     input: Option<ChildStdin>,
     replies: Receiver<String>,
     messages: Arc<Mutex<String>>,
-    /// Where the test file names it, for errors.
-    file: std::path::PathBuf,
-    line: usize,
-    name: String,
+    /// An error at the line that names it, without its end.
+    error: FileError,
 }
 
 impl Reference {
@@ -38,23 +36,22 @@ impl Reference {
     /// # Errors
     /// Returns `FileError` if it can't be started.
     pub(super) fn start(file: &TestFile, words: &[String], line: usize) -> Result<Self, FileError> {
-        let failed =
-            |message: String| FileError { path: file.path.clone(), line, column: 1, message };
+        let error = |message| FileError { path: file.path.clone(), line, column: 1, message };
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(Stdio::piped());
         if let Some(folder) = file.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             command.current_dir(folder);
         }
-        let mut child = command.spawn().map_err(|error| {
-            failed(format!("can't start the reference '{}': {error}", words[0].escaped()))
+        let mut child = command.spawn().map_err(|why| {
+            error(format!("can't start the reference '{}': {why}", words[0].escaped()))
         })?;
         let messages = Arc::new(Mutex::new(String::new()));
         let replies = read_replies(child.stdout.take());
         read_messages(child.stderr.take(), Arc::clone(&messages));
         let input = child.stdin.take();
-        let (file, name) = (file.path.clone(), words.join(" ").escaped());
-        Ok(Self { child, input, replies, messages, file, line, name })
+        let error = error(format!("reference {}: ", words.join(" ").escaped()));
+        Ok(Self { child, input, replies, messages, error })
     }
 
     /// Sends a request and returns the reply.
@@ -63,13 +60,11 @@ impl Reference {
     /// Returns `FileError` if the program ends, is late, or replies with something else than JSON.
     pub(super) fn ask(&mut self, request: &Value) -> Result<Value, FileError> {
         let line = format!("{request}\n");
-        let sent = self
-            .input
-            .as_mut()
-            .map(|input| input.write_all(line.as_bytes()).and_then(|()| input.flush()));
+        let input = self.input.as_mut();
+        let sent = input.is_some_and(|input| input.write_all(line.as_bytes()).is_ok());
         let reply = match sent {
-            Some(Ok(())) => self.replies.recv_timeout(REPLY_TIMEOUT),
-            _ => Err(RecvTimeoutError::Disconnected),
+            true => self.replies.recv_timeout(REPLY_TIMEOUT),
+            false => Err(RecvTimeoutError::Disconnected),
         };
         match reply {
             Ok(reply) => serde_json::from_str(&reply).map_err(|_| {
@@ -88,8 +83,7 @@ impl Reference {
 
     /// Returns an error about this program at its place in the test file.
     pub(super) fn error(&self, message: &str) -> FileError {
-        let message = format!("reference {}: {message}", self.name);
-        FileError { path: self.file.clone(), line: self.line, column: 1, message }
+        FileError { message: format!("{}{message}", self.error.message), ..self.error.clone() }
     }
 
     fn ended(&mut self) -> FileError {

@@ -4,11 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use board_simulator::ViolationKind;
 use z80_core::Bus;
 
 use super::FILL;
 use crate::block::Block;
-use crate::machine::{Call, Violation};
+use crate::machine::Call;
 use crate::program::{JUMP, LinkedConsole, Program};
 
 /// What a port returns for which a call has no values: that of an open bus.
@@ -35,7 +36,7 @@ pub(super) struct Memory {
     /// Memory that calls since the last reload name.
     named: Vec<RangeInclusive<u16>>,
     stack: RangeInclusive<u16>,
-    pub(super) violations: RefCell<Vec<Violation>>,
+    pub(super) violations: RefCell<Vec<(ViolationKind, Option<u16>)>>,
     inputs: BTreeMap<u8, (Vec<u8>, Cell<usize>)>,
     pub(super) outputs: BTreeMap<u8, Vec<u8>>,
     /// The addresses written since the program was loaded, up to a limit.
@@ -104,10 +105,15 @@ impl Memory {
         }
     }
 
-    pub(super) fn report(&self, violation: Violation) {
+    /// Reports what the current instruction does.
+    pub(super) fn report(&self, kind: ViolationKind) {
+        self.report_at(kind, Some(self.pc));
+    }
+
+    pub(super) fn report_at(&self, kind: ViolationKind, pc: Option<u16>) {
         let mut violations = self.violations.borrow_mut();
         if violations.len() < MAX_VIOLATIONS {
-            violations.push(violation);
+            violations.push((kind, pc));
         }
     }
 
@@ -139,23 +145,18 @@ impl Memory {
     }
 
     /// Returns the violation of a write, if it is one.
-    fn check_write(&self, address: u16, value: u8) -> Option<Violation> {
-        let pc = self.pc;
+    fn check_write(&self, address: u16, value: u8) -> Option<ViolationKind> {
         if self.has_mark(address, CODE) {
-            return Some(Violation::CodeWritten { address, value, pc });
+            return Some(ViolationKind::CodeWrite { address, value });
         }
         let is_named = |ranges: &[RangeInclusive<u16>]| {
             self.stack.contains(&address) || ranges.iter().any(|range| range.contains(&address))
         };
-        match &self.writes {
-            Some(writes) if !is_named(writes) => {
-                Some(Violation::WriteOutside { address, value, pc })
-            }
-            None if !self.has_mark(address, PROGRAM | SECTION) && !is_named(&self.named) => {
-                Some(Violation::StrayWrite { address, value, pc })
-            }
-            _ => None,
-        }
+        let is_declared = match &self.writes {
+            Some(writes) => is_named(writes),
+            None => self.has_mark(address, PROGRAM | SECTION) || is_named(&self.named),
+        };
+        (!is_declared).then_some(ViolationKind::Write { address, value })
     }
 
     pub(super) fn prepare(&mut self, call: &Call) {
@@ -187,12 +188,12 @@ impl Bus for Memory {
     fn input(&self, port: u16) -> u8 {
         let port = port as u8;
         let Some((values, next)) = self.inputs.get(&port) else {
-            self.report(Violation::PortRead { port, pc: self.pc });
+            self.report(ViolationKind::Input { port });
             return OPEN_BUS;
         };
         let index = next.replace(next.get() + 1);
         values.get(index).copied().unwrap_or_else(|| {
-            self.report(Violation::InputExhausted { port, pc: self.pc });
+            self.report(ViolationKind::InputExhausted { port });
             OPEN_BUS
         })
     }
@@ -200,7 +201,7 @@ impl Bus for Memory {
     fn output(&mut self, port: u16, value: u8) {
         let port = port as u8;
         if !self.inputs.contains_key(&port) {
-            self.report(Violation::PortWritten { port, value, pc: self.pc });
+            self.report(ViolationKind::Output { port, value });
         }
         self.outputs.entry(port).or_default().push(value);
     }

@@ -7,8 +7,8 @@ const suite = {
   read: calls => calls,
   wrong: one => one.differences.length,
   times: one => one.values,
-  difference: ({ what, expected, actual, place }) =>
-    what + (expected ? `: expected ${expected}, got ${actual}` : "") + (place ? ` at ${place}` : ""),
+  difference: ({ subject, expected, actual, location }) =>
+    subject + (expected ? `: expected ${expected}, got ${actual}` : "") + (location ? ` at ${location}` : ""),
   details: () => [],
   figure: () => undefined,
   table: () => undefined,

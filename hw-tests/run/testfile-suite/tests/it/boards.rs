@@ -8,7 +8,7 @@ use hil_harness::live::BoardConfig;
 use rcflash_transport::Transport;
 use serde_json::{Value, json};
 use testfile_suite::{
-    BoardMachine, BoardMachineError, CallServer, SimulatedMachine, TestFile, TestOptions,
+    BoardMachine, CallServer, Machine, MachineError, SimulatedMachine, TestFile, TestOptions,
     TestResult, Verdict, run,
 };
 
@@ -139,7 +139,7 @@ fn a_routine_that_goes_to_the_monitor_fails() {
 fn damage_that_a_board_shows_fails() {
     for (source, lines, expected) in [
         ("RUN:\tDI\n\tRET", "", "returned with interrupts off\n"),
-        ("RUN:\tPOP H\n\tPOP D\n\tPCHL", "", "returned with another SP\n"),
+        ("RUN:\tPOP H\n\tPOP D\n\tPCHL", "", "returned with another stack pointer\n"),
         (
             "RUN:\tMVI A,0C9H\n\tSTA NEXT\nNEXT:\tNOP\n\tRET",
             "",
@@ -355,7 +355,7 @@ fn a_program_in_the_memory_of_the_caller_is_refused_with_both_ranges() {
     let file = parse(folder.path(), "origin = 0xDDFE\n[[case]]\nname = \"a\"\ncall = \"RUN\"")
         .unwrap_or_else(|error| panic!("{error}"));
     let refused = board(PROFILES[0]).load(&file.program).expect_err("it overlaps");
-    assert!(matches!(refused, BoardMachineError::Overlap { .. }));
+    assert!(matches!(refused, MachineError::Unloadable(_)));
     let message = "the program occupies DDFEH to DE01H, but the caller on the board leaves 8000H \
                    to DDFFH to programs: change 'origin' or 'layout'";
     assert_eq!(refused.to_string(), message);

@@ -106,7 +106,10 @@ fn mocks_ports_expectations_and_guards_are_those_of_test_files() {
     assert_eq!(reply["findings"], json!(["A: expected 8, got 9"]));
     let reply = ask(&mut session, json!({ "call": "BAD", "in": { "A": 1 } }));
     let finding = reply["findings"][0].as_str().expect("a finding");
-    assert!(finding.starts_with("wrote 01H to code, 8000H, TWICE (prog.asm:2)"), "{finding}");
+    assert!(
+        finding.starts_with("wrote 01H in program memory, 8000H, TWICE (prog.asm:2)"),
+        "{finding}"
+    );
     let reply = ask(&mut session, json!({ "call": "LOOP", "timeout": 1000 }));
     assert_eq!(reply["returned"], false);
     let finding = reply["findings"][0].as_str().expect("a finding");

@@ -59,6 +59,7 @@ fn a_wrong_case_is_located() {
         ("expect = { calls = { RUN = 1 } }", "'RUN' is not among the mocks"),
         ("rows = [[\"in.A\"], [1, 2]]", "5:19: the row has 2 values, the header 1"),
         ("rows = [[\"A\"], [1]]", "header 'A': expected in.A or expect.HL"),
+        ("rows = [[\"in.A\"]]", "5:8: expected a header and values: rows such as [[\"in.A\","),
         ("steps = []", "5:9: expected at least one call"),
         ("steps = [{ call = \"RUN\" }]", "4:1: unknown key 'call': expected one of name,"),
         ("in = { A = 1", "5:13: "),
@@ -214,7 +215,7 @@ fn a_key_with_a_wrong_value_is_not_missing() {
     for (text, expected) in [
         ("[[case]]\nname = 5\ncall = \"RUN\"", "3:8: name: expected a string such as"),
         ("[[case]]\nname = \"a\"\ncall = {}", "4:8: call: expected an address such as \"MUL\""),
-        ("[[case]]\nname = \"a\"\ncall = []", "4:8: call: expected a number such as 31 or"),
+        ("[[case]]\nname = \"a\"\ncall = []", "4:8: call: expected an address such as \"MUL\""),
         (
             "[[case]]\nname = \"a\"\ncall = \"RUN\"\nmemory = [{ at = {}, bytes = [1] }]",
             "5:18: at: expected an address such as \"BUFFER\", found a table",
@@ -289,7 +290,7 @@ fn a_hex_file_is_tested_by_the_labels_of_its_symbol_file() {
     let mut found = Vec::new();
     let ran = testfile_suite::run(&file, &mut machine, &Default::default(), &mut |result| {
         found.extend(result.differences.iter().map(ToString::to_string));
-        assert_eq!(result.details.place.as_deref(), Some("4000H, SUM"));
+        assert_eq!(result.details.location.as_deref(), Some("4000H, SUM"));
     });
     ran.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found, ["A: expected 6, got 5"]);

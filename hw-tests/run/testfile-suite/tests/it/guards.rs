@@ -27,7 +27,10 @@ fn a_routine_that_halts_or_leaves_the_program_is_stopped() {
 fn code_is_not_written_and_data_is() {
     let source = "RUN:\tMVI A,0C9H\n\tSTA NEXT\nNEXT:\tNOP\n\tSTA DATA\n\tRET\nDATA:\t.BYTE 0";
     let found = case(source, "");
-    assert_eq!(found, ["wrote C9H to code, 8005H, NEXT (prog.asm:4) at 8002H, RUN+2 (prog.asm:3)"]);
+    assert_eq!(
+        found,
+        ["wrote C9H in program memory, 8005H, NEXT (prog.asm:4) at 8002H, RUN+2 (prog.asm:3)"]
+    );
 }
 
 #[test]
@@ -43,14 +46,14 @@ fn the_stack_is_bounded_and_balanced() {
 \tDJNZ BACK\n\tRET";
     finds(deep, "", "used more than 256 bytes of stack");
     let lost = "RUN:\tPOP H\n\tPOP D\n\tPCHL";
-    finds(lost, "", "returned with SP FF02H instead of FF00H");
+    finds(lost, "", "returned with the stack pointer at FF02H instead of FF00H");
 }
 
 #[test]
 fn interrupts_are_on_and_the_mode_is_kept() {
     finds("RUN:\tDI\n\tRET", "", "returned with interrupts off");
-    finds("RUN:\tIM2\n\tRET", "", "changed the interrupt mode or I");
-    finds("RUN:\tMVI A,1\n\tSTAI\n\tRET", "", "changed the interrupt mode or I");
+    finds("RUN:\tIM2\n\tRET", "", "changed interrupt mode or register I");
+    finds("RUN:\tMVI A,1\n\tSTAI\n\tRET", "", "changed interrupt mode or register I");
     assert_eq!(case("RUN:\tDI\n\tEI\n\tRET", ""), [""; 0]);
     assert_eq!(case("RUN:\tDI\n\tRET", "interrupts = \"any\""), [""; 0]);
 }
@@ -84,6 +87,10 @@ fn interrupts_may_be_off_for_two_characters() {
     // 13 T-states a turn, 1,280 at most.
     let source = |turns| format!("RUN:\tDI\n\tMVI B,{turns}\nWAIT:\tDJNZ WAIT\n\tEI\n\tRET");
     assert_eq!(case(&source(98), ""), [""; 0]);
-    finds(&source(99), "", "kept interrupts off for 1293 T-states, up to the EI at 8005H");
+    finds(
+        &source(99),
+        "",
+        "kept interrupts off for 1293 T-states instead of at most 1280 at 8005H",
+    );
     assert_eq!(case(&source(99), "interrupts = \"any\""), [""; 0]);
 }

@@ -34,7 +34,7 @@ fn what_an_interrupt_routine_must_not_do_is_found() {
         ("interrupt", "EI\n\tRETI", "RETN", "returned with interrupts off"),
         ("interrupt", "POP PSW", "POP B", "changed registers: A 5AH to 01H, "),
         ("interrupt", "POP PSW", "NOP", "did not return: went to 5A"),
-        ("interrupt", "EI", "IM2\n\tEI", "changed the interrupt mode or I"),
+        ("interrupt", "EI", "IM2\n\tEI", "changed interrupt mode or register I"),
         ("nmi", "\tEI\n\tRETI", "\tRET", "returned without RETN"),
         ("nmi", "\tEI\n\tRETI", "\tRETI", "returned without RETN"),
         ("nmi", "\tEI\n\tRETI", "\tRET", "returned with interrupts off"),
@@ -172,7 +172,7 @@ fn a_range_of_addresses_ends_before_its_last() {
     };
     let lines = "until = \"LOOP\"\nexpect = { A = 0x5B, B = 1, cycles = { eq = 28 }, stack = 2 }";
     assert_eq!(range(&format!("{lines}\ncheck = \"SP == in.SP - 2\"")), [""; 0]);
-    assert_eq!(range(lines), ["returned with SP FEFEH instead of FF00H"]);
+    assert_eq!(range(lines), ["returned with the stack pointer at FEFEH instead of FF00H"]);
     // 28, and 23 at the end of the loop.
     let lines =
         "until = \"DONE\"\nexpect = { A = 0x5C, cycles = { eq = 51 } }\ncheck = \"SP < in.SP\"";

@@ -33,7 +33,7 @@ fn pasted(source: &str, header: &str, property: &str, seed: u64) -> Option<(Stri
     let case = failed.details.case.clone().unwrap_or_else(|| panic!("no case: {failed:?}"));
     let again = run_with_contracts(source, &format!("{header}\n{case}"), seed);
     assert_eq!(found(&again), found(&failed), "{source}\n{text}\n{case}");
-    assert_eq!((again.verdict, &again.details.place), (Verdict::Fail, &failed.details.place));
+    assert_eq!((again.verdict, &again.details.location), (Verdict::Fail, &failed.details.location));
     Some((case, found(&failed)))
 }
 
@@ -137,12 +137,12 @@ const KINDS: &[(&str, &str, &str, &str)] = &[
         "check SP != in.SP: ",
     ),
     ("", "STA 0E000H\n\tRET", "args.A = \"u8\"\ncheck = \"A == in.A\"", "wrote 00H to E000H"),
-    ("", "STA RUN\n\tRET", "args.A = \"u8\"\ncheck = \"A == in.A\"", "wrote 00H to code"),
+    ("", "STA RUN\n\tRET", "args.A = \"u8\"\ncheck = \"A == in.A\"", "wrote 00H in program memory"),
     (
         "",
         "POP H\n\tPUSH H\n\tPUSH H\n\tRET",
         "args.A = \"u8\"\nin.BC = \"OTHER\"\ncheck = \"A == 300\"",
-        "returned with SP",
+        "returned with the stack pointer at",
     ),
     ("", "HLT\n\tRET", "args.A = \"u8\"\ncheck = \"A == in.A\"", "did not return: HALT"),
     ("", "JMP 0E000H", "args.A = \"u8\"\ncheck = \"A == in.A\"", "did not return: went to E000H"),

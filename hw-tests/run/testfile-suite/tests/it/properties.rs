@@ -91,7 +91,10 @@ fn inputs_fulfil_the_assumption() {
     let never = property(&format!("{args}assume = \"B > 255\"\ncheck = \"A == 0\""));
     let result = result(source, &never);
     assert_eq!(result.verdict, Verdict::Fail);
-    assert!(result.differences[0].what.starts_with("'assume' holds for only 0 of"), "{result:?}");
+    assert!(
+        result.differences[0].subject.starts_with("'assume' holds for only 0 of"),
+        "{result:?}"
+    );
 }
 
 #[test]

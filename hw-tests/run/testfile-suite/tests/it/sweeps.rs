@@ -82,7 +82,7 @@ fn compare(rng: &mut Rng, at: &str, times: RangeInclusive<u64>, source: &str) ->
     let value = times.start() + rng.below((times.end() - times.start() + 1) as usize) as u64;
     let lines = format!("{any}expect.HL = {{ lt = 0 }}");
     let sample = result(source, &case("sample", &value.to_string(), &swept, &others, &lines));
-    let wrong = sample.differences.iter().find(|one| one.what == "HL");
+    let wrong = sample.differences.iter().find(|one| one.subject == "HL");
     let wrong = wrong.and_then(|one| one.actual.split(' ').next()).unwrap_or("0").to_owned();
     let lines = match rng.below(4) {
         0 => format!("{any}expect.cycles = {}", 60 + rng.below(2000)),
@@ -108,7 +108,7 @@ fn compare(rng: &mut Rng, at: &str, times: RangeInclusive<u64>, source: &str) ->
 /// Returns `true` if the interrupt that is tried was not accepted.
 fn is_missed(result: &TestResult) -> bool {
     let missed = format!("returned before it accepted the interrupt at {} T-states", result.id);
-    result.differences.iter().any(|one| one.what == missed)
+    result.differences.iter().any(|one| one.subject == missed)
 }
 
 #[test]

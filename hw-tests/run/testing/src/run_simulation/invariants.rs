@@ -173,7 +173,7 @@ fn codes_of_failed_setup(run: &SimulatedRun) -> Result<Vec<u8>, String> {
     Ok(vec![if are_all { USAGE } else { ENVIRONMENT }])
 }
 
-fn codes_of_finished_run(run: &SimulatedRun, counts: VerdictCounts<Products>) -> Vec<u8> {
+fn codes_of_finished_run(run: &SimulatedRun, counts: VerdictCounts) -> Vec<u8> {
     let is_soak = run.scenario.time.is_some() || run.scenario.count.is_some();
     let unanswered = counts.timeout + counts.error;
     if counts.fail > 0 {

@@ -20,42 +20,23 @@ pub struct PastRun {
     pub commit: Option<String>,
     /// The builds on its boards, in hexadecimal, each once.
     pub builds: Vec<String>,
+    /// The boards, each with its build, or with the commit if that is unknown.
     #[serde(skip)]
-    pub(super) boards: Vec<PastBoard>,
+    pub(super) boards: Vec<(BoardSummary, String)>,
     #[serde(skip)]
-    cases: Vec<PastCase>,
-}
-
-/// A board of a run.
-#[derive(Debug, Clone)]
-pub(super) struct PastBoard {
-    pub(super) name: String,
-    /// The build on it, or the commit if it is unknown.
-    build: String,
-    pub(super) losses: u64,
-    pub(super) restarts: u64,
-    /// Requests and line errors.
-    pub(super) line: Option<(u64, u64)>,
+    pub(super) cases: Vec<PastCase>,
 }
 
 /// A case of a run. Boards are given by their index in the run.
 #[derive(Debug, Clone)]
-struct PastCase {
-    id: String,
-    verdict: Verdict,
-    /// The board whose reply was judged.
-    board: usize,
-    /// The verdicts on several boards.
-    on_boards: Vec<(usize, Verdict)>,
-    t_states: Option<u64>,
-}
-
-/// A verdict of a case on a board.
-pub(super) struct PastResult<'a> {
-    pub(super) case: &'a str,
-    pub(super) board: &'a str,
-    pub(super) build: &'a str,
+pub(super) struct PastCase {
+    pub(super) id: String,
     pub(super) verdict: Verdict,
+    /// The board whose reply was judged.
+    pub(super) board: usize,
+    /// The verdicts on all boards that ran it.
+    on_boards: Vec<(usize, Verdict)>,
+    pub(super) t_states: Option<u64>,
 }
 
 impl PastRun {
@@ -64,57 +45,33 @@ impl PastRun {
     pub fn new<S: Suite>(file: String, report: Report<S>) -> Self {
         let rows = report.board_rows();
         let builds = report.builds();
-        let commit = report.commit.unwrap_or_default();
-        let boards: Vec<_> = rows.iter().map(|row| PastBoard::new(row, &commit)).collect();
+        let commit = report.commit.filter(|commit| !commit.is_empty());
         let index = |name: &str| rows.iter().position(|row| row.name == name).unwrap_or_default();
         let cases = report.cases.iter().map(|case| PastCase::new(case, &index)).collect();
-        let commit = Some(commit).filter(|commit| !commit.is_empty());
+        let build = |row: &BoardSummary| row.build().or(commit.clone()).unwrap_or_default();
+        let boards = rows.iter().map(|row| (row.clone(), build(row))).collect();
         let Report { started, outcome, .. } = report;
         Self { file, started, outcome, commit, builds, boards, cases }
     }
 
-    /// Returns the verdict of each case, with the T-states of its values.
-    pub(super) fn verdicts(&self) -> impl Iterator<Item = (PastResult<'_>, Option<u64>)> {
-        self.cases.iter().map(|case| (self.result(case, case.board, case.verdict), case.t_states))
-    }
-
-    /// Returns the verdicts of each case on all boards that ran it.
-    pub(super) fn results(&self) -> impl Iterator<Item = PastResult<'_>> {
+    /// Returns the verdicts of each case on all boards that ran it, with the index of the board.
+    pub(super) fn results(&self) -> impl Iterator<Item = (&PastCase, usize, Verdict)> {
         self.cases.iter().flat_map(|case| {
-            let single = case.on_boards.is_empty().then_some((case.board, case.verdict));
-            let on_boards = case.on_boards.iter().copied().chain(single);
-            on_boards.map(|(board, verdict)| self.result(case, board, verdict))
+            case.on_boards.iter().map(move |(board, verdict)| (case, *board, *verdict))
         })
-    }
-
-    fn result<'a>(&'a self, case: &'a PastCase, board: usize, verdict: Verdict) -> PastResult<'a> {
-        let PastBoard { name, build, .. } = &self.boards[board];
-        PastResult { case: &case.id, board: name, build, verdict }
-    }
-}
-
-impl PastBoard {
-    fn new<S: Suite>(row: &BoardSummary<S>, commit: &str) -> Self {
-        Self {
-            name: row.name.clone(),
-            build: row.build().unwrap_or_else(|| commit.to_owned()),
-            losses: row.losses,
-            restarts: row.restarts,
-            line: row
-                .link
-                .map(|link| (link.requests, link.total_retries() + link.corrupted_at_host)),
-        }
     }
 }
 
 impl PastCase {
     fn new<S: Suite>(case: &CaseResult<S>, index: &dyn Fn(&str) -> usize) -> Self {
+        let board = case.board.as_deref().map_or(0, index);
         let ends = case.board_verdicts.iter().map(|end| (index(&end.board), end.verdict));
+        let single = case.board_verdicts.is_empty().then_some((board, case.verdict));
         Self {
             id: case.id.clone(),
             verdict: case.verdict,
-            board: case.board.as_deref().map_or(0, index),
-            on_boards: ends.collect(),
+            board,
+            on_boards: ends.chain(single).collect(),
             t_states: case.t_states(),
         }
     }

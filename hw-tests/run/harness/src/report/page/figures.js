@@ -23,7 +23,7 @@ function drawHead({ counts, board, profile, started, elapsed_ms }, cases) {
   const wrong = cases.reduce((sum, one) => sum + suite.wrong(one), 0);
   const where = board ? board.name : profile;
   const moment = started.replace("T", " ").replace("Z", " UTC");
-  const told = `${plural(counts[page.values], suite.value)} compared, ${number.format(wrong)} wrong, on ${where} in ${(elapsed_ms / 1000).toFixed(1)} s, ${moment}`;
+  const told = `${plural(counts.values, suite.value)} compared, ${number.format(wrong)} wrong, on ${where} in ${(elapsed_ms / 1000).toFixed(1)} s, ${moment}`;
   document.getElementById("facts").append(...words(told));
   const share = document.getElementById("share");
   for (const verdict of VERDICTS.filter(verdict => counts[verdict])) {

@@ -13,68 +13,68 @@ use rcflash_link::LinkError;
 
 use super::expect::ExpectedChunk;
 use super::space::ArraySpace;
-use crate::SargonBoard;
-use crate::responses::{ExchangeResponse, ExhaustResponse};
 use sargon_corpus::encode;
+use sargon_suite::SargonBoard;
+use sargon_suite::responses::{ExchangeResponse, ExhaustResponse};
 
 /// Arrays per request: few enough that a request to a dead board times out within ten seconds.
-pub const CHUNK_ARRAYS: u16 = 2048;
+pub(super) const CHUNK_ARRAYS: u16 = 2048;
 
 /// The arrays to check.
 #[derive(Debug, Clone)]
-pub struct ExhaustPlan {
+pub(super) struct ExhaustPlan {
     /// The space.
-    pub arrays: ArraySpace,
+    pub(super) arrays: ArraySpace,
     /// Numbers of the arrays.
-    pub range: Range<u32>,
+    pub(super) range: Range<u32>,
     /// CRC-32 of the residues before the range.
-    pub crc: u32,
+    pub(super) crc: u32,
 }
 
 /// Statistics of the T-states of XCHNG.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TStateStats {
+pub(super) struct TStateStats {
     /// T-states of the fastest exchange.
-    pub min: u64,
+    pub(super) min: u64,
     /// T-states of the slowest exchange.
-    pub max: u64,
+    pub(super) max: u64,
     /// Sum of the T-states.
-    pub sum: u64,
+    pub(super) sum: u64,
     /// Number of exchanges.
-    pub count: u64,
+    pub(super) count: u64,
 }
 
 /// Totals of the arrays on which board and reference agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExhaustTotals {
+pub(super) struct ExhaustTotals {
     /// Number of arrays, from the start of the range.
-    pub arrays: u32,
+    pub(super) arrays: u32,
     /// CRC-32 of the residues up to the last of them.
-    pub crc: u32,
+    pub(super) crc: u32,
     /// Numbers of arrays with residues 0 to 10.
-    pub histogram: [u64; RESIDUE_BINS],
+    pub(super) histogram: [u64; RESIDUE_BINS],
     /// Numbers of arrays with residues above and below minimax.
-    pub off_minimax: (u32, u32),
+    pub(super) off_minimax: (u32, u32),
     /// T-states of the exchanges, if the boards are simulated.
-    pub times: Option<TStateStats>,
+    pub(super) times: Option<TStateStats>,
 }
 
 /// The first array on which board and reference differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FirstMismatch {
+pub(super) struct FirstMismatch {
     /// Number of the array.
-    pub number: u32,
+    pub(super) number: u32,
     /// Residue in the histogram of EXHAUST; `None` if over 10.
-    pub counted: Option<u8>,
+    pub(super) counted: Option<u8>,
     /// Reply to EXCHANGE for the same array.
-    pub traced: ExchangeResponse,
+    pub(super) traced: ExchangeResponse,
     /// Steps in the reply to TRACE, a second program; empty if it is not implemented.
-    pub steps: Vec<StepRecord>,
+    pub(super) steps: Vec<StepRecord>,
 }
 
 /// How a check ended.
 #[derive(Debug)]
-pub enum ExhaustEnd {
+pub(super) enum ExhaustEnd {
     /// All arrays were compared.
     Complete,
     /// The user stopped it.
@@ -88,7 +88,7 @@ pub enum ExhaustEnd {
 /// Compares the arrays of `plan` up to the first difference. The boards must be equal; each takes
 /// the next chunk when it has finished one. `on_progress` is called with the number of compared
 /// arrays.
-pub fn check_arrays(
+pub(super) fn check_arrays(
     boards: &mut [SargonBoard],
     plan: &ExhaustPlan,
     interrupted: &AtomicBool,
@@ -256,7 +256,7 @@ fn bisect_mismatch(
     let mut bins = before.iter().zip(&after);
     let counted = bins.position(|(before, after)| before < after).map(|residue| residue as u8);
     let (piece, array) = arrays.at(arrays.index(agree));
-    let traced = live.observe_exchange(piece, &array)?;
+    let traced = live.request_exchange(piece, &array)?;
     let steps = match live.live.identity().capabilities & capability::TRACE {
         0 => Vec::new(),
         _ => live.request_trace(piece, piece.kind.value(), &array)?.2,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use clap::ValueEnum;
 use sargon_reference::{AttackersArray, Colour, FiledArray, Piece, PieceKind};
 
 /// Kinds of the piece under attack; the innermost digit of an array's number.
@@ -14,39 +15,25 @@ const MAX_PER_KIND: usize = 2;
 
 /// A set of attackers arrays: for either side up to two pawns, two knights, two rooks and a king,
 /// and one or two bishops and queens. Bishops and rooks may stand behind a queen when she is the
-/// only one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Space {
-    /// Up to one bishop and one queen a side.
+/// only one. Its number in the protocol is that of the variant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Space {
+    /// Up to one bishop and one queen per side: 857,304 arrays
     Core,
-    /// Up to two bishops and one queen.
+    /// Up to two bishops and one queen per side: 2,117,016 arrays
     TwoBishops,
-    /// Up to two bishops and two queens.
+    /// Up to two bishops and two queens per side: 3,429,216 arrays
     TwoQueens,
 }
 
 /// One side's part of an array: its bytes in the article's form (Table 1).
-pub type Section = [u8; 7];
+pub(super) type Section = [u8; 7];
 
 impl Space {
-    /// All spaces, the smallest first; the index of a space is its number in the protocol.
-    pub const ALL: [Self; 3] = [Self::Core, Self::TwoBishops, Self::TwoQueens];
-
-    /// Returns its name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Core => "core",
-            Self::TwoBishops => "two-bishops",
-            Self::TwoQueens => "two-queens",
-        }
-    }
-
     /// Returns the sections that a side may have, in the order of nested loops over pawns
     /// (outermost), knights, kings, queens, pieces behind the queen, other bishops and other rooks,
     /// each from 0 up.
-    #[must_use]
-    pub fn sections(self) -> Vec<Section> {
+    pub(super) fn sections(self) -> Vec<Section> {
         let mut sections = Vec::new();
         for pawns in 0..=MAX_PER_KIND {
             for knights in 0..=MAX_PER_KIND {
@@ -84,7 +71,7 @@ impl Space {
 
 impl fmt::Display for Space {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
     }
 }
 
@@ -120,39 +107,39 @@ impl OuterCounts {
 
 /// The digits of an array's number: sections of attackers and defenders, kind attacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArrayIndex {
+pub(super) struct ArrayIndex {
     /// Index of the attackers' section, the outermost digit.
-    pub attackers: u16,
+    pub(super) attackers: u16,
     /// Index of the defenders' section.
-    pub defenders: u16,
+    pub(super) defenders: u16,
     /// Kind of the piece under attack, the innermost digit.
-    pub kind: PieceKind,
+    pub(super) kind: PieceKind,
 }
 
 /// The arrays of a space, for one owner of the piece under attack.
 #[derive(Debug, Clone)]
-pub struct ArraySpace {
+pub(super) struct ArraySpace {
     /// The space.
-    pub space: Space,
+    pub(super) space: Space,
     /// The colour of the piece under attack.
-    pub owner: Colour,
+    pub(super) owner: Colour,
     sections: Vec<Section>,
 }
 
 impl ArraySpace {
     /// Creates the arrays of a space.
-    pub fn new(space: Space, owner: Colour) -> Self {
+    pub(super) fn new(space: Space, owner: Colour) -> Self {
         Self { space, owner, sections: space.sections() }
     }
 
     /// Returns the number of arrays.
-    pub fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         let sections = self.sections.len() as u32;
         sections * sections * PIECE_KINDS
     }
 
     /// Returns the digits of an array's number, which is less than [`Self::count`].
-    pub fn index(&self, number: u32) -> ArrayIndex {
+    pub(super) fn index(&self, number: u32) -> ArrayIndex {
         let pair = number / PIECE_KINDS;
         let kind = number % PIECE_KINDS;
         let sections = self.sections.len() as u32;
@@ -162,7 +149,7 @@ impl ArraySpace {
     }
 
     /// Returns the piece under attack and the array.
-    pub fn at(&self, index: ArrayIndex) -> (Piece, AttackersArray) {
+    pub(super) fn at(&self, index: ArrayIndex) -> (Piece, AttackersArray) {
         let attackers = self.sections[usize::from(index.attackers)];
         let defenders = self.sections[usize::from(index.defenders)];
         let (white, black) = match self.owner {

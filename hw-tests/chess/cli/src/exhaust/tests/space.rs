@@ -3,9 +3,9 @@
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use sargon_reference::{Colour, exchange, minimax};
-use sargon_suite::exhaust::{ArraySpace, Space};
 
-use crate::exhaust::model;
+use super::model;
+use crate::exhaust::space::{ArraySpace, Space};
 
 /// Bishops and queens a side, sections, arrays.
 const SPACES: [(Space, usize, usize, usize, u32); 3] = [

@@ -13,11 +13,11 @@ use hil_harness::live::BoardConfig;
 use rcflash_link::LinkError;
 use sargon_reference::Colour;
 use sargon_suite::SargonBoard;
-use sargon_suite::exhaust::{
-    ArraySpace, ExhaustEnd, ExhaustPlan, ExhaustTotals, Space, check_arrays,
-};
 
-use crate::exhaust::model;
+use super::model;
+use crate::exhaust::check::{ExhaustEnd, ExhaustPlan, ExhaustTotals, check_arrays};
+use crate::exhaust::prepare_pool;
+use crate::exhaust::space::{ArraySpace, Space};
 
 fn classic() -> BoardProfile {
     BoardProfile::named("rc2014-classic").expect("it ships")
@@ -70,7 +70,7 @@ fn several_boards_have_the_results_of_one() {
     };
     let wrong = BoardConfig { application: Some(cheap_queen()), ..right.clone() };
     let checked = |plan: &BoardConfig, most| {
-        let boards = SargonBoard::prepare_pool(&plan.clone().into(), most);
+        let boards = prepare_pool(&plan.clone().into(), most);
         let mut boards = boards.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(boards.len(), most);
         let mut reported = Vec::new();

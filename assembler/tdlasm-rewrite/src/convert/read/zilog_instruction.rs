@@ -2,12 +2,12 @@
 
 use tdlasm::isa::{Form, Prefix, Register, Slot};
 use tdlasm::syntax::expr::BinaryOp;
-use tdlasm::syntax::lex;
 
 use super::super::expr::{Node, Unary};
-use super::super::mnemonics;
 use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
+use super::super::zilog_expr::SIGN_DISAGREEMENT;
 use super::StatementParser;
+use crate::mnemonics::{self, ZILOG_PAIRS, ZilogOperand};
 
 #[derive(Debug, Clone)]
 enum Given<'t> {
@@ -22,13 +22,13 @@ enum Given<'t> {
 }
 
 impl<'t> StatementParser<'t, '_> {
-    pub(super) fn instruction(
+    pub(super) fn zilog_instruction(
         &mut self,
         word: &[u8],
         forms: &[&'static Form],
     ) -> ConvertResult<Body<'t>> {
         let at = self.here();
-        let mut operands = self.operands()?;
+        let mut operands = self.zilog_operands()?;
         normalise(&word.to_ascii_uppercase(), &mut operands);
         for form in forms {
             if let Some(fitting) = fit(form, &operands) {
@@ -38,24 +38,15 @@ impl<'t> StatementParser<'t, '_> {
         Unconverted::fail(at, "TDL has no instruction for these operands")
     }
 
-    fn operands(&mut self) -> ConvertResult<Vec<Spaced<'t, Given<'t>>>> {
-        let mut list = Vec::new();
+    fn zilog_operands(&mut self) -> ConvertResult<Vec<Spaced<'t, Given<'t>>>> {
         let before = self.cursor.clone();
         self.cursor.skip_blanks();
-        if self.cursor.at_statement_end() {
-            self.cursor = before;
-            return Ok(list);
-        }
-        loop {
-            let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
-            list.push(Spaced { blanks, item: self.operand()? });
-            if !self.cursor.eat_behind_blanks(b',') {
-                return Ok(list);
-            }
-        }
+        let is_end = self.cursor.at_statement_end();
+        self.cursor = before;
+        if is_end { Ok(Vec::new()) } else { self.list(Self::zilog_operand, |_| false) }
     }
 
-    fn operand(&mut self) -> ConvertResult<Given<'t>> {
+    fn zilog_operand(&mut self) -> ConvertResult<Given<'t>> {
         let before = self.cursor.clone();
         let in_parentheses = self.cursor.eat(b'(');
         self.cursor.skip_blanks();
@@ -90,21 +81,14 @@ impl<'t> StatementParser<'t, '_> {
                 self.cursor.advance(1);
                 let node = self.value()?;
                 if matches!(&node, Node::Binary(op, ..) if *op != BinaryOp::Multiply) {
-                    return Unconverted::fail(
-                        at,
-                        "assemblers disagree how far the sign reaches; use parentheses",
-                    );
+                    return Unconverted::fail(at, SIGN_DISAGREEMENT);
                 }
                 Given::Index(prefix, Node::Unary(Unary::Negate, Box::new(node)))
             }
             _ => Given::Indirect(word),
         };
         self.cursor.skip_blanks();
-        if self.cursor.eat(b')') {
-            Ok(given)
-        } else {
-            Unconverted::fail(self.here(), "a parenthesis should close here")
-        }
+        if self.cursor.eat(b')') { Ok(given) } else { self.fail("a parenthesis should close here") }
     }
 }
 
@@ -143,20 +127,18 @@ fn normalise(mnemonic: &[u8], operands: &mut Vec<Spaced<'_, Given<'_>>>) {
 
 /// The operands in the order of TDL, if they fit the form's template.
 fn fit<'t>(form: &Form, given: &[Spaced<'t, Given<'t>>]) -> Option<Vec<Spaced<'t, Operand<'t>>>> {
-    let pattern = mnemonics::zilog_form(form).1;
-    let tokens: Vec<&str> = pattern.split(',').filter(|token| !token.is_empty()).collect();
-    if tokens.len() != given.len() {
+    if mnemonics::zilog_operands(form).count() != given.len() {
         return None;
     }
     let mut operands: [Option<Spaced<'t, Operand<'t>>>; 2] = [None, None];
-    for (token, given) in tokens.iter().zip(given) {
-        match placeholder(token) {
-            Some((at, inside)) => {
-                let item = bind(form.slots[at], inside, &given.item)?;
-                operands[at] = Some(Spaced { blanks: given.blanks, item });
+    for (token, given) in mnemonics::zilog_operands(form).zip(given) {
+        match token {
+            ZilogOperand::Placeholder { number, inside } => {
+                let item = bind(form.slots[number], inside, &given.item)?;
+                operands[number] = Some(Spaced { blanks: given.blanks, item });
             }
-            None if is_literal(token, &given.item) => {}
-            None => return None,
+            ZilogOperand::Literal(word) if is_literal(word, &given.item) => {}
+            ZilogOperand::Literal(_) => return None,
         }
     }
     for (operand, slot) in operands.iter_mut().zip(form.slots) {
@@ -166,17 +148,6 @@ fn fit<'t>(form: &Form, given: &[Spaced<'t, Given<'t>>]) -> Option<Vec<Spaced<'t
         }
     }
     Some(operands.into_iter().flatten().collect())
-}
-
-/// The number of the operand that a template's token stands for; whether in parentheses.
-fn placeholder(token: &str) -> Option<(usize, bool)> {
-    match token {
-        "{0}" => Some((0, false)),
-        "{1}" => Some((1, false)),
-        "({0})" => Some((0, true)),
-        "({1})" => Some((1, true)),
-        _ => None,
-    }
 }
 
 fn is_literal(token: &str, given: &Given<'_>) -> bool {
@@ -216,26 +187,21 @@ fn bind<'t>(slot: Slot, inside: bool, given: &Given<'t>) -> Option<Operand<'t>> 
 
 /// Returns the register in TDL, where pairs have one letter instead of two.
 fn register<'t>(slot: Slot, word: &[u8]) -> Option<Operand<'t>> {
-    let single = matches!(slot, Slot::Source | Slot::Dest);
-    let register = match word.to_ascii_uppercase().as_slice() {
-        b"BC" => Register::B,
-        b"DE" => Register::D,
-        b"HL" => Register::H,
-        b"SP" => Register::Sp,
-        b"AF" => Register::Psw,
-        b"IX" => Register::X,
-        b"IY" => Register::Y,
-        [letter] if single => mnemonics::tdl_register(&[*letter])?,
-        _ => return None,
+    let register = match (slot, word) {
+        (Slot::Source | Slot::Dest, [_]) => mnemonics::tdl_register(word)?,
+        (Slot::Source | Slot::Dest, _) => return None,
+        _ => {
+            let mut pairs = ZILOG_PAIRS.iter();
+            pairs.find(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes()))?.1
+        }
     };
-    (single == (word.len() == 1) && register.bits(slot).is_some())
-        .then_some(Operand::Register(register))
+    register.bits(slot).map(|_| Operand::Register(register))
 }
 
 /// Converts the operand of RST, an address in Zilog's dialect and an eighth of it in TDL.
 fn restart_number<'t>(node: &Node<'t>) -> Node<'t> {
-    if let (Some(address @ 0..=0x38), true) =
-        (node.constant(), node.constant().is_some_and(|n| n % 8 == 0))
+    if let Some(address @ 0..=0x38) = node.constant()
+        && address % 8 == 0
     {
         return Node::decimal(address as u16 / 8);
     }

@@ -1,12 +1,13 @@
-//! Finds the parts and the end of a statement: texts and arguments in brackets may span lines.
+//! Finds the parts and the end of a statement of TDL: texts and arguments in brackets may span
+//! lines.
 //!
-//! Bodies of macros and conditional texts are read like any other lines.
+//! Bodies of macros and conditional texts are read like any other lines, unless a statement is
+//! copied as a whole.
 
 use std::ops::Range;
 
-use crate::convert::mnemonics;
-use crate::convert::source_scan::SourceScan;
-use crate::convert::statement_end::{bracket_depth, line_end};
+use crate::mnemonics;
+use crate::source_scan::SourceScan;
 use tdlasm::source::Source;
 use tdlasm::syntax::directive::{Directive, OperandKind};
 use tdlasm::syntax::{Cursor, lex};
@@ -35,14 +36,9 @@ pub struct StatementParts {
 }
 
 /// Reads the statement at `start`, the beginning of a line; `None` if the line has none.
-pub(super) fn statement(
-    source: &Source,
-    start: usize,
-    source_scan: &SourceScan,
-) -> Option<StatementParts> {
+fn statement(source: &Source, start: usize, source_scan: &SourceScan) -> Option<StatementParts> {
     let text = &source.text[..];
-    let cursor = Cursor::new(&text[start..], text.len() as u32);
-    let mut scan = Scan { source, source_scan, cursor, blanks_count: false };
+    let mut scan = Scanner::new(source, source_scan, start..text.len());
     let mut parts = StatementParts { brackets: scan.brackets(), ..StatementParts::default() };
     (parts.labels, parts.assigned) = scan.names();
     parts.operator = scan.operator(!parts.assigned.is_empty());
@@ -66,7 +62,7 @@ pub(super) fn statement(
     Some(parts)
 }
 
-pub(super) fn statements(
+pub(crate) fn statements(
     source: &Source,
     source_scan: &SourceScan,
 ) -> (Vec<(usize, Option<StatementParts>)>, usize) {
@@ -90,18 +86,70 @@ pub(super) fn statements(
 }
 
 /// Returns the offset after the line end at `at`.
-pub(super) fn next_line(text: &[u8], at: usize) -> usize {
+pub(crate) fn next_line(text: &[u8], at: usize) -> usize {
     at + lex::line_end(&text[at..]).map_or(0, |(rest, ())| text[at..].len() - rest.len())
 }
 
-struct Scan<'t> {
+/// The end of the last line of a statement that is copied unchanged and whose operator ends at
+/// `from`: behind the text of a macro or conditional that it begins.
+pub(crate) fn statement_end(
+    source: &Source,
+    source_scan: &SourceScan,
+    operator: &[u8],
+    from: usize,
+) -> usize {
+    let mut scan = Scanner::new(source, source_scan, from..source.text.len());
+    match Directive::from_word(operator).map(Directive::operands) {
+        Some(OperandKind::Macro) => scan.whole_definition(),
+        Some(OperandKind::Condition | OperandKind::TextCondition(_)) => scan.whole_conditional(),
+        Some(OperandKind::Texts) => scan.texts(usize::MAX),
+        Some(OperandKind::Text) => scan.texts(1),
+        Some(OperandKind::Expressions | OperandKind::File) | None => {
+            scan.brackets_of_call();
+        }
+    }
+    line_end(&source.text, scan.here())
+}
+
+/// Returns the number of open brackets after a text, given the number before it.
+///
+/// Brackets in comments and quotes are ignored, as in assembled text. In skipped text they would
+/// count, but only the assembler knows which text is skipped.
+pub(crate) fn bracket_depth(text: &[u8], depth: usize) -> usize {
+    if memchr::memchr2(b'[', b']', text).is_none() {
+        return depth;
+    }
+    lex::live_brackets(text).fold(depth, |depth, (_, bracket)| match bracket {
+        b'[' => depth + 1,
+        _ => depth.saturating_sub(1),
+    })
+}
+
+/// The end of the line that holds the byte at `at`.
+pub(crate) fn line_end(text: &[u8], at: usize) -> usize {
+    memchr::memchr2(b'\n', b'\r', &text[at..]).map_or(text.len(), |length| at + length)
+}
+
+/// Reads the fields of statements.
+pub(crate) struct Scanner<'t> {
     source: &'t Source,
     source_scan: &'t SourceScan,
-    cursor: Cursor<'t>,
+    pub(crate) cursor: Cursor<'t>,
     blanks_count: bool,
 }
 
-impl<'t> Scan<'t> {
+impl<'t> Scanner<'t> {
+    /// Creates a scanner for a range of a source.
+    pub(crate) fn new(
+        source: &'t Source,
+        source_scan: &'t SourceScan,
+        range: Range<usize>,
+    ) -> Self {
+        let end = range.end as u32;
+        let cursor = Cursor::new(&source.text[range], end);
+        Self { source, source_scan, cursor, blanks_count: false }
+    }
+
     fn here(&self) -> usize {
         self.cursor.offset() as usize
     }
@@ -119,11 +167,12 @@ impl<'t> Scan<'t> {
         let word = self.slice(word);
         let meaning = self.source_scan.original_name(word);
         let known =
-            !mnemonics::tdl_forms(meaning).is_empty() || mnemonics::is_tdl_directive(meaning);
+            !mnemonics::tdl_forms(meaning).is_empty() || Directive::from_word(meaning).is_some();
         !known || (meaning == word && self.source_scan.is_redefined(word))
     }
 
-    fn brackets(&mut self) -> Range<usize> {
+    /// Brackets that begin a line.
+    pub(crate) fn brackets(&mut self) -> Range<usize> {
         self.cursor.skip_blanks();
         let start = self.here();
         let mut end = start;
@@ -146,7 +195,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Labels, and the name before an assignment operator.
-    fn names(&mut self) -> (Vec<(Range<usize>, bool)>, Range<usize>) {
+    pub(crate) fn names(&mut self) -> (Vec<(Range<usize>, bool)>, Range<usize>) {
         let mut labels = Vec::new();
         loop {
             self.cursor.skip_blanks();
@@ -165,7 +214,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    fn operator(&mut self, assigned: bool) -> Range<usize> {
+    pub(crate) fn operator(&mut self, assigned: bool) -> Range<usize> {
         let start = self.here();
         if !assigned {
             let word = self.cursor.take(lex::symbol).unwrap_or_default();
@@ -263,6 +312,42 @@ impl<'t> Scan<'t> {
         self.cursor.skip_blanks();
     }
 
+    /// A definition and, perhaps after empty lines, its text in brackets.
+    fn whole_definition(&mut self) {
+        self.definition();
+        let head = self.cursor.clone();
+        while matches!(self.cursor.peek(), Some(b'\n' | b'\r' | b';')) {
+            self.cursor.skip_line();
+            self.cursor.skip_blanks();
+        }
+        if self.cursor.peek() != Some(b'[') || !self.skip_brackets() {
+            self.cursor = head;
+        }
+    }
+
+    /// A conditional up to the bracket that closes its text; nothing if at most a comment follows
+    /// the bracket that the line leaves open: the lines of the text are then separate statements.
+    fn whole_conditional(&mut self) {
+        let line = self.here()..line_end(&self.source.text, self.here());
+        let mut open = Vec::new();
+        for at in line {
+            match self.source.text[at] {
+                b'[' => open.push(at as u32),
+                b']' => drop(open.pop()),
+                _ => {}
+            }
+        }
+        let (Some(first), Some(last)) = (open.first(), open.last()) else { return };
+        let mut behind = self.cursor.clone();
+        behind.move_to(last + 1);
+        behind.skip_blanks();
+        if !behind.at_statement_end()
+            && let Some(close) = self.source.closing_bracket(*first)
+        {
+            self.cursor.move_to(close);
+        }
+    }
+
     fn conditional(&mut self, argument: impl FnOnce(&mut Self)) {
         argument(self);
         if self.cursor.eat(b',') {
@@ -274,8 +359,7 @@ impl<'t> Scan<'t> {
     /// Arguments in brackets, or up to the comment.
     fn macro_call(&mut self) {
         self.blanks_count = true;
-        self.cursor.skip_blanks();
-        if self.cursor.peek() == Some(b'[') && self.skip_brackets() {
+        if self.brackets_of_call() {
             return self.cursor.skip_blanks();
         }
         let mut depth = 0usize;
@@ -289,6 +373,11 @@ impl<'t> Scan<'t> {
             }
             self.cursor.advance(1);
         }
+    }
+
+    fn brackets_of_call(&mut self) -> bool {
+        self.cursor.skip_blanks();
+        self.cursor.peek() == Some(b'[') && self.skip_brackets()
     }
 
     /// An expression, or several separated by commas, up to text that cannot be part of one.
@@ -311,5 +400,54 @@ impl<'t> Scan<'t> {
                 _ => self.cursor.advance(1),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tdlasm::source::{Origin, SourceMap};
+
+    /// The lines of the first statement, whose operator is the first word.
+    fn extent(text: &str) -> &str {
+        let mut map = SourceMap::default();
+        let index = map.add("x".into(), Origin::File, text.as_bytes().to_vec()).unwrap();
+        let operator = text.split([' ', '[']).next().unwrap();
+        &text[..statement_end(
+            map.get(index),
+            &SourceScan::default(),
+            operator.as_bytes(),
+            operator.len(),
+        )]
+    }
+
+    #[test]
+    fn a_definition_reaches_to_the_bracket_that_closes_its_text() {
+        assert_eq!(
+            extent(".DEFINE M[A]=\n; x\n[\n NOP [1]\n] ;e\n NOP"),
+            ".DEFINE M[A]=\n; x\n[\n NOP [1]\n] ;e"
+        );
+        assert_eq!(extent(".DEFINE M\n NOP"), ".DEFINE M");
+    }
+
+    #[test]
+    fn texts_reach_to_their_delimiter_and_brackets_to_their_partner() {
+        assert_eq!(extent(".ASCII 'a'[13] /b\nc/ ;x\n NOP"), ".ASCII 'a'[13] /b\nc/ ;x");
+        assert_eq!(extent(".REMARK /a\nb/ 'c\n NOP"), ".REMARK /a\nb/ 'c");
+        assert_eq!(extent("CALLED [a,\nb]\n NOP"), "CALLED [a,\nb]");
+    }
+
+    #[test]
+    fn brackets_in_comments_and_quotes_do_not_count() {
+        assert_eq!(bracket_depth(b" .IFE 0,[ ; ]\n .BYTE ']' ; [\n", 0), 1);
+        assert_eq!(bracket_depth(b" MVI A,'['\n]\n", 1), 0);
+        assert_eq!(bracket_depth(b" JR'CC [\n", 0), 1);
+    }
+
+    #[test]
+    fn a_conditional_is_one_line_if_its_text_has_lines_of_its_own() {
+        assert_eq!(extent(".IFE A,[ ; then\n NOP\n]"), ".IFE A,[ ; then");
+        assert_eq!(extent(".IFE A,[NOP\n NOP\n]\n NOP"), ".IFE A,[NOP\n NOP\n]");
+        assert_eq!(extent(".IFIDN [a][b],[NOP]\n NOP"), ".IFIDN [a][b],[NOP]");
     }
 }

@@ -13,20 +13,20 @@ const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// The expected reply for a chunk of arrays.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExpectedChunk {
+pub(super) struct ExpectedChunk {
     /// Numbers of the arrays.
-    pub range: Range<u32>,
+    pub(super) range: Range<u32>,
     /// CRC-32 of the residues before the chunk.
-    pub crc_before: u32,
+    pub(super) crc_before: u32,
     /// The expected reply of the board.
-    pub tally: ExhaustReply,
+    pub(super) tally: ExhaustReply,
     /// Numbers of arrays with residues above and below minimax.
-    pub off_minimax: (u32, u32),
+    pub(super) off_minimax: (u32, u32),
 }
 
 impl ArraySpace {
     /// Computes the expected reply for a chunk of at most 65,535 arrays.
-    pub fn expect(&self, range: Range<u32>, crc_before: u32) -> ExpectedChunk {
+    pub(super) fn expect(&self, range: Range<u32>, crc_before: u32) -> ExpectedChunk {
         let mut residues = Vec::with_capacity(range.len());
         let mut short = false;
         let mut off_minimax = (0, 0);

@@ -4,12 +4,13 @@ use tdlasm::isa::{Form, Prefix, Register, Slot};
 use tdlasm::syntax::lex;
 
 use super::super::expr::Node;
+use super::super::expr_parser;
 use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
-use super::super::{mnemonics, tdl_expr};
 use super::StatementParser;
+use crate::mnemonics;
 
 impl<'t> StatementParser<'t, '_> {
-    pub(super) fn instruction(&mut self, forms: &'static [Form]) -> ConvertResult<Body<'t>> {
+    pub(super) fn tdl_instruction(&mut self, forms: &'static [Form]) -> ConvertResult<Body<'t>> {
         let at = self.here();
         let mut operands = Vec::new();
         for number in 0..forms[0].arity() {
@@ -19,7 +20,7 @@ impl<'t> StatementParser<'t, '_> {
                 return Unconverted::fail(before, "an operand is missing");
             }
             let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
-            operands.push(Spaced { blanks, item: self.operand()? });
+            operands.push(Spaced { blanks, item: self.tdl_operand()? });
         }
         let fits = |form: &&Form| {
             operands.iter().zip(form.slots).all(|(operand, slot)| operand.item.fits(slot))
@@ -35,9 +36,9 @@ impl<'t> StatementParser<'t, '_> {
         Ok(Body::Instruction(form, settled))
     }
 
-    fn operand(&mut self) -> ConvertResult<Operand<'t>> {
+    fn tdl_operand(&mut self) -> ConvertResult<Operand<'t>> {
         let at = self.here();
-        let node = tdl_expr::read(&mut self.cursor, self.mode.radix)?;
+        let node = expr_parser::read(&mut self.cursor, self.from, self.radix)?;
         let before = self.cursor.clone();
         self.cursor.skip_blanks();
         if self.cursor.eat(b'(') {
@@ -48,10 +49,7 @@ impl<'t> StatementParser<'t, '_> {
             return Ok(Operand::Index(prefix, self.settled(node)?));
         }
         self.cursor = before;
-        node.map_or_else(
-            || Unconverted::fail(at, "an operand is missing"),
-            |node| Ok(Operand::Value(node)),
-        )
+        node.map(Operand::Value).ok_or_else(|| Unconverted::new(at, "an operand is missing"))
     }
 
     fn index_register(&mut self) -> ConvertResult<Prefix> {
@@ -71,8 +69,7 @@ impl<'t> StatementParser<'t, '_> {
         match operand {
             Operand::Value(node) if is_register_slot(slot) => {
                 let register = register(&node).map(Operand::Register);
-                register
-                    .map_or_else(|| Unconverted::fail(self.here(), "this is not a register"), Ok)
+                register.ok_or_else(|| Unconverted::new(self.here(), "this is not a register"))
             }
             Operand::Value(node) => self.settled(node).map(Operand::Value),
             other => Ok(other),

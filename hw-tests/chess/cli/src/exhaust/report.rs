@@ -7,11 +7,11 @@ use firmware_wire::StepRecord;
 use firmware_wire::step::{DEFENDERS, TAKES, TAKES_LAST};
 
 use super::check::{ExhaustPlan, ExhaustTotals, FirstMismatch, TStateStats};
-use crate::responses::ObservedBooking;
 use sargon_reference::{Booking, ExchangeResult, exchange};
+use sargon_suite::responses::ObservedBooking;
 
 /// Returns the totals as text. `board` is the simulated time of the board, if it is simulated.
-pub fn summary_text(
+pub(super) fn summary_text(
     plan: &ExhaustPlan,
     totals: &ExhaustTotals,
     board: Option<Duration>,
@@ -52,7 +52,7 @@ fn owner(plan: &ExhaustPlan) -> String {
 }
 
 /// Returns the first mismatch as text: the array, residues and bookings of both.
-pub fn mismatch_text(plan: &ExhaustPlan, mismatch: &FirstMismatch) -> String {
+pub(super) fn mismatch_text(plan: &ExhaustPlan, mismatch: &FirstMismatch) -> String {
     let (piece, array) = plan.arrays.at(plan.arrays.index(mismatch.number));
     let outcome = exchange(piece, &array);
     let mut text = format!("array {}: {:?} {:?}\n", mismatch.number, piece.colour, piece.kind);

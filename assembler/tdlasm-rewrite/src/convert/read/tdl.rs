@@ -1,0 +1,217 @@
+//! Reads the statements of TDL source.
+
+use std::borrow::Cow;
+
+use tdlasm::isa::Form;
+use tdlasm::syntax::directive::{Directive, TextTerminator};
+use tdlasm::syntax::expr::BinaryOp;
+use tdlasm::syntax::lex;
+
+use super::super::expr::{Node, Number};
+use super::super::program::{Body, ConvertResult, Item, Label, Spaced, TextRange, Unconverted};
+use super::{CURRENT_ADDRESS_IN_LIST, StatementParser};
+use crate::mnemonics;
+
+impl<'t> StatementParser<'t, '_> {
+    /// Reads operator and operands; `exported` is the place of an exported label.
+    pub(super) fn tdl_statement(
+        &mut self,
+        exported: Option<usize>,
+    ) -> (TextRange, ConvertResult<Body<'t>>) {
+        let before = self.cursor.clone();
+        let (word, mut operator) = self.word();
+        self.cursor = before;
+        let mut read = self.tdl_body(word, operator.start);
+        if let (Some(at), Ok(_)) = (exported, &read) {
+            read = Unconverted::fail(at, "exporting by :: has no counterpart; use .INTERN");
+        }
+        if let Ok(Body::Assign { .. }) = read {
+            operator = self.sign_behind(operator.end);
+        }
+        (operator, read)
+    }
+
+    /// Returns the assignment operator after the name that ends at `from`.
+    fn sign_behind(&self, from: usize) -> TextRange {
+        let behind = &self.source.text[from..];
+        let start = from + behind.iter().take_while(|byte| lex::is_blank(**byte)).count();
+        let signs = self.source.text[start..].iter().take(2).take_while(|byte| **byte == b'=');
+        TextRange { start, end: start + signs.count() }
+    }
+
+    fn tdl_body(&mut self, word: &'t [u8], at: usize) -> ConvertResult<Body<'t>> {
+        if self.cursor.at_statement_end() {
+            return Ok(Body::Nothing);
+        }
+        if matches!(self.cursor.peek(), Some(b'[' | b']')) {
+            return self.fail("brackets of conditional text have no counterpart");
+        }
+        if mnemonics::is_marked(word) {
+            self.cursor.skip_to_line_end();
+            return Ok(Body::AlreadyTarget);
+        }
+        if word.is_empty() {
+            return self.fail("no statement begins like this");
+        }
+        self.cursor.advance(word.len());
+        let behind = self.cursor.clone();
+        self.cursor.skip_blanks();
+        if self.cursor.eat(b'=') {
+            return self.tdl_assignment(word, at);
+        }
+        self.cursor = behind;
+        if self.scan.is_redefined(word) {
+            return Unconverted::fail(at, "this is a macro or a redefined word");
+        }
+        let forms = mnemonics::tdl_forms(word);
+        if !forms.is_empty() {
+            return self.tdl_instruction(forms);
+        }
+        let Some(directive) = Directive::from_word(word) else {
+            let message = "this is not an instruction or directive; a macro stays as it is";
+            return Unconverted::fail(at, message);
+        };
+        match directive {
+            Directive::Byte => self.bytes(),
+            Directive::Word => self.words(),
+            Directive::Text(end) => self.texts(at, end),
+            Directive::Reserve(unit) => self.value().map(|value| Body::Reserve(unit, value)),
+            Directive::Location => self.value().map(Body::Origin),
+            Directive::End if self.depth == 0 => self.optional_value().map(Body::End),
+            Directive::Insert => self.insert(),
+            Directive::External => self.symbols().map(Body::External),
+            Directive::Internal => self.symbols().map(Body::Global),
+            Directive::Radix => {
+                let message = "numbers are written with their radix; this line has no counterpart";
+                Unconverted::fail(at, message)
+            }
+            // Any other is copied unchanged, and reported.
+            _ => Unconverted::fail(at, "this directive has no counterpart"),
+        }
+    }
+
+    /// Reads an assignment after its first `=`.
+    fn tdl_assignment(&mut self, name: &'t [u8], at: usize) -> ConvertResult<Body<'t>> {
+        let fixed = self.cursor.eat(b'=');
+        match self.cursor.peek() {
+            Some(b'\\') => {
+                return Unconverted::fail(at, "a value from the console has no counterpart");
+            }
+            Some(b':') => {
+                return Unconverted::fail(at, "exporting by =: has no counterpart; use .INTERN");
+            }
+            _ => {}
+        }
+        if mnemonics::tdl_register(name).is_some() || self.scan.is_redefined(name) {
+            return Unconverted::fail(at, "this name cannot be given a value");
+        }
+        let fixed = fixed || !self.scan.is_variable(name);
+        let end = at + name.len();
+        Ok(Body::Assign { symbol: Label { name, at, end }, fixed, value: self.value()? })
+    }
+
+    /// Replaces names of registers and instructions, which have values in TDL only, by numbers.
+    pub(super) fn settled(&self, node: Node<'t>) -> ConvertResult<Node<'t>> {
+        let at = self.here();
+        let settle = |node| self.settled(node);
+        Ok(match node {
+            Node::Name(name) => {
+                if mnemonics::is_section(name) {
+                    return Unconverted::fail(at, "sections have no counterpart");
+                }
+                if self.scan.is_external(name) && mnemonics::tdl_register(name).is_none() {
+                    return Ok(node);
+                }
+                if Directive::from_word(name).is_some() && !self.scan.is_defined(name) {
+                    // A directive has no opcode; its value is 0.
+                    return Ok(Node::Number(Number::new(0, 10)));
+                }
+                let register =
+                    mnemonics::tdl_register(name).map(|register| register.value().into());
+                let opcode = mnemonics::tdl_forms(name).first().map(Form::value);
+                if opcode.is_some() && self.scan.is_defined(name) {
+                    return Unconverted::fail(at, "an instruction's name that is a symbol too");
+                }
+                match register.or(opcode) {
+                    Some(value) => {
+                        Node::Number(Number::new(value, if value < 10 { 10 } else { 16 }))
+                    }
+                    None => node,
+                }
+            }
+            Node::Unary(op, inner) => Node::Unary(op, Box::new(settle(*inner)?)),
+            Node::Group(inner) => Node::Group(Box::new(settle(*inner)?)),
+            Node::Binary(op, sides, blanks) => {
+                let [left, right] = *sides;
+                Node::Binary(op, Box::new([settle(left)?, settle(right)?]), blanks)
+            }
+            atom => atom,
+        })
+    }
+
+    /// Texts and bytes in brackets.
+    fn texts(&mut self, at: usize, end: TextTerminator) -> ConvertResult<Body<'t>> {
+        let mut items = Vec::new();
+        loop {
+            let mut behind = self.cursor.clone();
+            behind.skip_blanks();
+            if behind.at_statement_end() {
+                break;
+            }
+            self.cursor = behind;
+            let item = self.text()?;
+            if !items.is_empty() && item.has_current_address() {
+                return Unconverted::fail(at, CURRENT_ADDRESS_IN_LIST);
+            }
+            if item != Item::Text(Cow::Borrowed(b"")) {
+                items.push(item);
+            }
+        }
+        match end {
+            _ if items.is_empty() => return Unconverted::fail(at, "the text is empty"),
+            TextTerminator::Zero => items.push(Item::Value(Node::decimal(0))),
+            TextTerminator::Marked => mark_last(&mut items),
+            TextTerminator::Plain => {}
+        }
+        let spaced = items.into_iter().map(|item| Spaced { blanks: &b""[..], item });
+        Ok(Body::Bytes(spaced.collect()))
+    }
+
+    /// Reads a text, or a byte in brackets.
+    fn text(&mut self) -> ConvertResult<Item<'t>> {
+        if self.cursor.eat(b'[') {
+            let value = self.value()?;
+            self.cursor.skip_blanks();
+            let is_closed = self.cursor.eat(b']');
+            return if is_closed {
+                Ok(Item::Value(value))
+            } else {
+                self.fail("a bracket is not closed")
+            };
+        }
+        let at = self.here();
+        match self.cursor.take(lex::delimited_text) {
+            None => Unconverted::fail(at, "the text that begins here is not closed"),
+            Some(text) if memchr::memchr2(b'\n', b'\r', text).is_some() => {
+                Unconverted::fail(at, "a text of several lines has no counterpart")
+            }
+            Some(text) => Ok(Item::Text(text.into())),
+        }
+    }
+}
+
+fn mark_last(items: &mut Vec<Item<'_>>) {
+    let last = match items.pop() {
+        Some(Item::Text(text)) => {
+            let (last, others) = text.split_last().unwrap_or((&0, b""));
+            if !others.is_empty() {
+                items.push(Item::Text(others.to_vec().into()));
+            }
+            Node::character(*last)
+        }
+        Some(Item::Value(node)) => node,
+        None => return,
+    };
+    let mark = Node::Number(Number::new(0x80, 16));
+    items.push(Item::Value(Node::binary(BinaryOp::Or, mark, last)));
+}

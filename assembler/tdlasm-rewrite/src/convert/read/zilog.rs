@@ -1,0 +1,186 @@
+//! Reads the statements of source in Zilog's mnemonics.
+
+use rustc_hash::FxHashMap;
+use tdlasm::syntax::Cursor;
+use tdlasm::syntax::expr::BinaryOp;
+
+use super::super::expr::Node;
+use super::super::program::{Body, ConvertResult, Label, TextRange, Unconverted};
+use super::StatementParser;
+use crate::convert::options::Dialect;
+use crate::mnemonics::{self, ZilogDirective, is_plain, is_zilog_symbol};
+use crate::statement::line_end;
+
+impl<'t> StatementParser<'t, '_> {
+    /// Reads operator and operands; a label before an assignment is the name that it assigns.
+    pub(super) fn zilog_statement(
+        &mut self,
+        labels: &mut Vec<Label<'t>>,
+    ) -> (TextRange, ConvertResult<Body<'t>>) {
+        let first = self.cursor.clone();
+        let (mut word, mut operator) = self.word();
+        let assigned = self.assigned_name(labels, word, operator);
+        if assigned.is_some() && !is_assignment(word) {
+            self.cursor.skip_blanks();
+            (word, operator) = self.word();
+        }
+        let read = match assigned {
+            Some(label) => self.zilog_assignment(label, word),
+            None => self.zilog_body(word, operator.start, &first),
+        };
+        (operator, read)
+    }
+
+    /// The name that `EQU` or `DEFL` assigns: a label if it has a colon, else the word before.
+    fn assigned_name(
+        &mut self,
+        labels: &mut Vec<Label<'t>>,
+        word: &'t [u8],
+        range: TextRange,
+    ) -> Option<Label<'t>> {
+        if is_assignment(word) {
+            return labels.pop();
+        }
+        let before = self.cursor.clone();
+        self.cursor.skip_blanks();
+        let (next, _) = self.word();
+        self.cursor = before;
+        (is_assignment(next) && !word.is_empty()).then_some(Label {
+            name: word,
+            at: range.start,
+            end: range.end,
+        })
+    }
+
+    fn zilog_assignment(&mut self, symbol: Label<'t>, word: &[u8]) -> ConvertResult<Body<'t>> {
+        if mnemonics::is_zilog_operand(symbol.name) || self.scan.is_redefined(symbol.name) {
+            return Unconverted::fail(symbol.at, "this name cannot be given a value");
+        }
+        let value = self.value()?;
+        let fixed = ZilogDirective::from_word(word) == Some(ZilogDirective::Constant);
+        Ok(Body::Assign { symbol, fixed, value })
+    }
+
+    fn zilog_body(
+        &mut self,
+        word: &'t [u8],
+        at: usize,
+        before: &Cursor<'t>,
+    ) -> ConvertResult<Body<'t>> {
+        if before.at_statement_end() {
+            return Ok(Body::Nothing);
+        }
+        if mnemonics::is_marked(word) {
+            self.cursor.skip_to_line_end();
+            return Ok(Body::AlreadyTarget);
+        }
+        if word.is_empty() {
+            return Unconverted::fail(at, "no statement begins like this");
+        }
+        if self.scan.is_redefined(word) {
+            return Unconverted::fail(at, "a macro has no counterpart");
+        }
+        let forms = mnemonics::zilog_forms(word);
+        if !forms.is_empty() {
+            return self.zilog_instruction(word, forms);
+        }
+        match ZilogDirective::from_word(word) {
+            Some(ZilogDirective::Bytes) => self.bytes(),
+            Some(ZilogDirective::Words) => self.words(),
+            Some(ZilogDirective::Reserve) => self.value().map(reserve),
+            Some(ZilogDirective::Origin) => self.value().map(Body::Origin),
+            Some(ZilogDirective::End) if self.ifs == 0 && self.depth == 0 => {
+                self.optional_value().map(Body::End)
+            }
+            Some(ZilogDirective::Include) => self.insert(),
+            Some(ZilogDirective::External) => self.symbols().map(Body::External),
+            Some(ZilogDirective::Global) => self.symbols().map(Body::Global),
+            _ if word.starts_with(b".") => {
+                Unconverted::fail(at, "directives with a period stay as they are")
+            }
+            _ => Unconverted::fail(
+                at,
+                "this is not an instruction or directive with a counterpart; a label needs a colon",
+            ),
+        }
+    }
+
+    /// Reads a text in quotes, if a comma or the end follows it.
+    pub(super) fn quoted_text(&mut self) -> Option<&'t [u8]> {
+        let quote = self.cursor.peek().filter(|byte| matches!(byte, b'\'' | b'"'))?;
+        let rest = &self.cursor.rest()[1..];
+        let length = memchr::memchr3(quote, b'\n', b'\r', rest)?;
+        let text = &rest[..length];
+        let mut behind = self.cursor.clone();
+        behind.advance(length + 2);
+        let end = behind.clone();
+        behind.skip_blanks();
+        let is_whole =
+            rest[length] == quote && (behind.at_statement_end() || behind.peek() == Some(b','));
+        let is_text = self.from == Dialect::Zilog && is_whole && !text.is_empty();
+        if !is_text || !text.iter().copied().all(is_plain) {
+            return None;
+        }
+        self.cursor = end;
+        Some(text)
+    }
+}
+
+fn is_assignment(word: &[u8]) -> bool {
+    let directive = ZilogDirective::from_word(word);
+    matches!(directive, Some(ZilogDirective::Constant | ZilogDirective::Variable))
+}
+
+/// Reserves bytes, or words if the size is a multiplication by two.
+fn reserve(size: Node<'_>) -> Body<'_> {
+    match size {
+        Node::Binary(BinaryOp::Multiply, sides, _) if sides[1].constant() == Some(2) => {
+            let [count, _] = *sides;
+            Body::Reserve(2, count.without_parentheses().clone())
+        }
+        size => Body::Reserve(1, size),
+    }
+}
+
+/// The first words of the lines that begin macros and repetitions.
+const OPENERS: [&[u8]; 4] = [b"MACRO", b"REPT", b"IRP", b"IRPC"];
+
+/// The ends of the first and of the last line of each macro and repetition, which are copied
+/// unchanged.
+pub(super) fn blocks(text: &[u8]) -> FxHashMap<usize, usize> {
+    let mut open = Vec::new();
+    let mut blocks = FxHashMap::default();
+    let mut start = 0;
+    while start < text.len() {
+        let end = line_end(text, start);
+        let words = first_words(&text[start..end]);
+        let is = |known: &[u8]| words.iter().any(|word| word.eq_ignore_ascii_case(known));
+        if is(b"ENDM") {
+            blocks.extend(open.pop().map(|first| (first, end)));
+        } else if OPENERS.into_iter().any(is) {
+            open.push(end);
+        }
+        start = end + 1;
+    }
+    blocks
+}
+
+/// The first two words of a line without its comment and without a colon.
+fn first_words(line: &[u8]) -> [&[u8]; 2] {
+    let code = &line[..memchr::memchr(b';', line).unwrap_or(line.len())];
+    let mut words = code.split(|byte| !is_zilog_symbol(*byte)).filter(|word| !word.is_empty());
+    [words.next().unwrap_or_default(), words.next().unwrap_or_default()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::blocks;
+
+    #[test]
+    fn blocks_may_be_nested_and_unclosed_ones_are_ignored() {
+        let text = b"M1: MACRO A\n REPT 3\n ENDM ;\n endm\n IRP X\n";
+        let mut found: Vec<(usize, usize)> = blocks(text).into_iter().collect();
+        found.sort_unstable();
+        assert_eq!(found, [(11, 33), (19, 27)]);
+    }
+}
