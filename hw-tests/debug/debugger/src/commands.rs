@@ -119,8 +119,7 @@ pub fn execute(
 /// Returns `true` for a command line that runs the board, or puts it elsewhere.
 pub fn runs_board(line: &str) -> bool {
     let name = line.split_whitespace().next().unwrap_or_default();
-    let command = COMMANDS.iter().find(|command| command.name == name || command.short == name);
-    command.is_some_and(|command| {
+    CommandHelp::find(name).is_some_and(|command| {
         Motion::by_command(command.name).is_some() || ["until", "restart"].contains(&command.name)
     })
 }
@@ -191,7 +190,7 @@ fn execute_one(
     if name.is_empty() || name.starts_with(';') {
         return Ok(CommandOutcome::Output(String::new()));
     }
-    let command = COMMANDS.iter().find(|command| command.name == name || command.short == name);
+    let command = CommandHelp::find(name);
     if command.is_none()
         && let Some(pane) = debugger.find_pane(name)
     {

@@ -1,6 +1,5 @@
 //! The motions and their names in all front ends.
 
-use super::commands::COMMANDS;
 use super::exec::ExecCommand;
 
 /// What a motion needs to become a command.
@@ -81,13 +80,6 @@ impl Motion {
     /// Returns the motion of a command of the command language.
     pub fn by_command(name: &str) -> Option<MotionKind> {
         Self::find(|motion| !name.is_empty() && motion.command == name)
-    }
-
-    /// Returns the motion of a key in a terminal: the letter of its command.
-    pub fn by_key(key: char) -> Option<MotionKind> {
-        let mut buffer = [0; 4];
-        let letter: &str = key.encode_utf8(&mut buffer);
-        Self::by_command(COMMANDS.iter().find(|command| command.short == letter)?.name)
     }
 
     /// Returns the motion of a request of the Debug Adapter Protocol, in steps of instructions or

@@ -2,7 +2,7 @@
 
 use tdlasm::project::{Pane, PaneFormat, PaneRow};
 
-use super::commands::{COMMANDS, short_value};
+use super::commands::{CommandHelp, short_value};
 use super::debugger::Debugger;
 use super::location;
 use super::render::characters;
@@ -19,12 +19,11 @@ impl ExpressionPane {
     /// # Errors
     /// Returns a message if a command has its name.
     pub fn new(pane: Pane) -> Result<Self, String> {
-        let is_name = |command: &&str| *command == pane.name;
-        let commands = COMMANDS.iter().flat_map(|command| [command.name, command.short]);
-        match commands.into_iter().find(is_name) {
-            Some(name) => Err(format!("pane '{name}': a command of the debugger has this name")),
-            None => Ok(Self(pane)),
+        if CommandHelp::find(&pane.name).is_some() {
+            let name = &pane.name;
+            return Err(format!("pane '{name}': a command of the debugger has this name"));
         }
+        Ok(Self(pane))
     }
 }
 

@@ -8,7 +8,7 @@ mod draw;
 
 use ratatui::crossterm::event::KeyCode;
 
-use super::commands::{self, CommandOutcome, Pane, execute};
+use super::commands::{self, CommandHelp, CommandOutcome, Pane, execute};
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
 use super::motions::{Motion, MotionKind};
@@ -227,7 +227,10 @@ impl View {
     }
 
     fn action_for_char(&mut self, key: char) -> KeyAction {
-        match (Motion::by_key(key), key) {
+        // The key of a motion is the letter of its command.
+        let command = CommandHelp::find(&key.to_string());
+        let motion = command.and_then(|command| Motion::by_command(command.name));
+        match (motion, key) {
             (Some(MotionKind::ToInstruction(make)), _) => return self.run_to_cursor(make),
             (Some(motion), _) => {
                 let command = motion.with(Some(self.memory_address()), None);

@@ -24,8 +24,15 @@ const fn command(
     CommandHelp { name, short, arguments, text }
 }
 
+impl CommandHelp {
+    /// Returns the command with this name or abbreviation.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        COMMANDS.iter().find(|command| command.name == name || command.short == name)
+    }
+}
+
 /// All commands, grouped by task.
-pub const COMMANDS: [CommandHelp; 31] = [
+pub static COMMANDS: [CommandHelp; 31] = [
     command("step", "s", "[N]", "one instruction, or N"),
     command("over", "v", "[N]", "one instruction, calls and LDIR as one"),
     command("next", "n", "[N]", "to the next line, over calls"),
