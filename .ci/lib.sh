@@ -47,7 +47,7 @@ build_once() {
   local name=$1 cache=$2 archive=$3 package=$4 work log=$2/build.log status
   lock "$cache"
   if [ ! -d "$cache/bin" ]; then
-    [ -f "$archive" ] || fail "$name: no $archive; .ci/install/debs installs it ($package)"
+    [ -f "$archive" ] || fail "$name: no $archive; install $package"
     rm -rf "$cache"/build.* # of processes that were killed
     work=$(mktemp -d "$cache/build.XXXXXX")
     printf '%s: building from %s in %s (a few minutes, once)\n' "$name" "$archive" "$work" >&2

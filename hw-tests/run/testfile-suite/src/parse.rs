@@ -74,6 +74,7 @@ impl TestFile {
                 let tests = Reader { program, is_broken, ..reader }.tests(fields);
                 if let Some(file) = &mut file {
                     path.clone_into(&mut file.path);
+                    file.panes = panes(fields);
                     (file.setup, file.cases, file.properties) = tests;
                 }
                 file
@@ -171,8 +172,8 @@ impl Reader<'_> {
             console.checked(program.set_console(kind))?;
         }
         let stack = Reader { program: Some(&program), ..*self }.stack(stack, fields.table);
-        let (path, setup, cases, properties) = Default::default();
-        let (sources, panes) = (files.sources, panes(fields));
+        let (path, panes, setup, cases, properties) = Default::default();
+        let sources = files.sources;
         Some(TestFile { path, program, sources, boards, stack, panes, setup, cases, properties })
     }
 

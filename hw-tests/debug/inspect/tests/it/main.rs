@@ -8,6 +8,8 @@ mod dap;
 mod debugger;
 mod expressions;
 mod gdb;
+#[cfg(feature = "gdb-z80")]
+mod gdb_z80;
 mod launch;
 mod panes;
 mod pictures;

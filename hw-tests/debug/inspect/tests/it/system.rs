@@ -5,7 +5,7 @@ mod compilers;
 #[path = "../../../../../assembler/tdlasm-cli/tests/it/system/debian.rs"]
 mod debian;
 mod editors;
-mod gdb;
+pub(crate) mod gdb;
 #[path = "../../../../../assembler/tdlasm-cli/tests/it/system/node.rs"]
 mod node;
 mod readers;
