@@ -122,8 +122,7 @@ impl Project {
         let written: Written = toml::from_str(text).map_err(syntax)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let Written { include, define, long_symbols, pabs, cpu, .. } = written;
-        let shared =
-            Program { include, define, long_symbols, pabs, cpu, ..Program::default() };
+        let shared = Program { include, define, long_symbols, pabs, cpu, ..Program::default() };
         let shared = shared.within(path, &folder)?;
         let excluded = written.exclude.iter().map(|one| folder.join(one)).collect();
         let mut programs = Vec::new();

@@ -1,8 +1,9 @@
 //! The two passes, and where the second differs from the first.
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Pass {
     /// Gives symbols their values, and collects macros.
+    #[default]
     First,
     /// Writes code and reports errors.
     Second,
