@@ -157,7 +157,7 @@ fn title(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> String {
             return String::from_utf8_lossy(&text).into_owned();
         }
     }
-    asm.error(DiagnosticCode::Unterminated, start, "the text that begins here is not closed");
+    asm.unclosed_text(start);
     String::new()
 }
 

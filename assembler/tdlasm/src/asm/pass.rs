@@ -29,9 +29,7 @@ pub(crate) struct PassComparison {
 
 impl PassComparison {
     pub(crate) fn restart(&mut self) {
-        self.compared = 0;
-        self.previous = None;
-        self.diverged_at = None;
+        *self = Self { first: std::mem::take(&mut self.first), ..Self::default() };
     }
 
     pub(crate) fn note(&mut self, offset: u32, counter: u16) {

@@ -155,7 +155,7 @@ pub(super) fn suggest_label(names: &mut NameTable, word: &str, rest: &[u8]) -> O
         let help = format!("a label ends with a colon: write {word}: {shown}");
         return Some(Suggestion::with_fix(help, label));
     }
-    let (_, here) = FOREIGN_MNEMONICS.iter().find(|(foreign, _)| *foreign == shown)?;
+    let here = foreign(&shown)?;
     let help = format!("a label ends with a colon: write {word}: and for {shown} {here}");
     Some(Suggestion::with_fix(help, label))
 }
@@ -173,12 +173,12 @@ pub(super) fn suggest_operator(
         });
     }
     let word = word.to_ascii_uppercase();
-    if let Some((_, here)) = FOREIGN_MNEMONICS.iter().find(|(foreign, _)| *foreign == word) {
+    if let Some(here) = foreign(&word) {
         let help = format!("this dialect has {here}");
         // Several words are a choice or an explanation, and no replacement.
         let is_one = !here.contains(' ');
         return Some(if is_one {
-            Suggestion::with_fix(help, *here)
+            Suggestion::with_fix(help, here)
         } else {
             Suggestion::without_fix(help)
         });
@@ -190,9 +190,10 @@ pub(super) fn suggest_operator(
         .map(|known| Suggestion::with_fix(format!("did you mean {known}?"), known))
 }
 
-/// Returns `true` for an instruction or directive of other assemblers.
-pub(super) fn is_foreign(word: &str) -> bool {
-    FOREIGN_MNEMONICS.iter().any(|(foreign, _)| foreign.eq_ignore_ascii_case(word))
+/// Returns what this dialect has for an instruction or directive of other assemblers.
+pub(super) fn foreign(word: &str) -> Option<&'static str> {
+    let found = FOREIGN_MNEMONICS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
+    found.map(|(_, here)| *here)
 }
 
 /// Returns `true` if one letter is inserted, removed, replaced or swapped with the next.

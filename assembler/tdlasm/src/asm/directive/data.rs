@@ -36,25 +36,12 @@ pub(super) fn write_values(
         } else if expr.is_empty() {
             asm.evaluate(&expr)?;
         } else {
-            record_byte(asm, cursor, before, a_row);
+            asm.recorder.byte(cursor.offset(), asm.code.count_since(before), a_row);
             asm.emit_expression(&expr, field)?;
         }
         if !cursor.eat(b',') && !skip_to_next(asm, cursor) {
             return Ok(StatementEnd::CheckList);
         }
-    }
-}
-
-/// Records that the next byte since `before` is written here.
-fn record_byte(
-    asm: &mut Assembler<'_>,
-    cursor: &Cursor<'_>,
-    before: CodeCheckpoint,
-    bytes_a_row: u32,
-) {
-    if asm.options.listing {
-        let written = asm.code.count_since(before);
-        asm.recorder.byte(cursor.offset(), written, bytes_a_row);
     }
 }
 
@@ -141,11 +128,7 @@ fn write_delimited(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>, so_far: u32
             asm.update_place(cursor);
         }
         None => {
-            asm.error(
-                DiagnosticCode::Unterminated,
-                start,
-                "the text that begins here is not closed",
-            );
+            asm.unclosed_text(start);
             cursor.advance_lines(cursor.rest().len());
             asm.input.ended = true;
         }
@@ -198,7 +181,7 @@ pub(super) fn rad40(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Stateme
         };
         cursor.skip_blanks();
         for half in [0, 3] {
-            record_byte(asm, cursor, before, BYTES_A_ROW);
+            asm.recorder.byte(cursor.offset(), asm.code.count_since(before), BYTES_A_ROW);
             let packed = (code(half) * 40 + code(half + 1)) * 40 + code(half + 2);
             asm.code.write(&packed.to_be_bytes());
         }
