@@ -139,11 +139,6 @@ impl<'a> Assembler<'a> {
         self.names.begin_pass();
     }
 
-    pub(super) fn finish_module(&mut self) {
-        let module = self.finish();
-        self.modules.extend(module);
-    }
-
     pub(super) fn warn_no_end(&mut self) {
         if let Some(end) = self.end_of_files() {
             let message = "the program does not end with .END";
@@ -163,11 +158,8 @@ impl<'a> Assembler<'a> {
             Ok((text, removed)) => {
                 let index = self.sources.add_without_end(name.as_str().into(), origin, text);
                 if index.is_none() {
-                    self.error(
-                        DiagnosticCode::SourcesTooLarge,
-                        at,
-                        "the sources are larger than 4 GB together",
-                    );
+                    let message = "the sources are larger than 4 GB together";
+                    self.error(DiagnosticCode::SourcesTooLarge, at, message);
                 }
                 if let (Some(removed), Some(index)) = (removed, index) {
                     let at = self.sources.get(index).base;

@@ -114,8 +114,12 @@ impl Assembler<'_> {
         }
         self.report_redefinition(name, entry, span);
         if kind == SymbolKind::Variable {
-            self.error(DiagnosticCode::AssignmentIgnored, span, "the symbol keeps its first value");
+            self.assignment_ignored(span);
         }
+    }
+
+    pub(super) fn assignment_ignored(&mut self, span: Span) {
+        self.error(DiagnosticCode::AssignmentIgnored, span, "the symbol keeps its first value");
     }
 
     fn report_phase(&mut self, name: NameId, entry: &NameEntry, value: Value, span: Span) {

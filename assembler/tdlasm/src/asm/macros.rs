@@ -251,12 +251,8 @@ fn check_created(asm: &mut Assembler<'_>, definition: &Macro, given: usize, curs
             Some(_) => "this call emits four zero bytes: a default follows a parameter with %",
             None => "a parameter with a default or a % follows one with %",
         };
-        asm.error_counted(
-            DiagnosticCode::AfterCreated,
-            cursor.since(cursor.offset().saturating_sub(1)),
-            message,
-            count,
-        );
+        let at = cursor.since(cursor.offset().saturating_sub(1));
+        asm.error_counted(DiagnosticCode::AfterCreated, at, message, count);
     }
     if operator.is_some() {
         asm.code.write(&UNKNOWN_OPERATOR);

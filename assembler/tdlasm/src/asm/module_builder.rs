@@ -19,19 +19,20 @@ use crate::references::{Name, NameKind, Reference};
 use crate::source::Span;
 
 impl Assembler<'_> {
-    /// Finishes the current module; `None` in the first pass.
-    pub(super) fn finish(&mut self) -> Option<Module> {
+    /// Finishes the current module. The first pass keeps its names for the second.
+    pub(super) fn finish_module(&mut self) {
         if self.pass == Pass::First {
             let names = std::mem::take(&mut self.names);
             self.first_pass.push_back(names);
-            return None;
+            return;
         }
         self.check_early_uses();
         self.code.record_high_water();
         if self.options.references {
             self.finish_references();
         }
-        Some(self.build_module())
+        let module = self.build_module();
+        self.modules.push(module);
     }
 
     pub(super) fn build_module(&mut self) -> Module {

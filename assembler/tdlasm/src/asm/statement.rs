@@ -199,12 +199,10 @@ impl Assembler<'_> {
         cursor.advance(1);
         self.module.flow.restart();
         self.recorder.statement.labelled = true;
-        let export = cursor.eat(b':');
-        let here = self.code.location();
-        if export {
+        if cursor.eat(b':') {
             self.export(name, span, false);
         }
-        self.define(name, here, SymbolKind::Label, span);
+        self.define(name, self.code.location(), SymbolKind::Label, span);
         if let Some(Operator::Instruction(form)) = self.names[name].operator {
             lints::lint_instruction_as_label(self, form, span, cursor);
         }
@@ -236,11 +234,7 @@ impl Assembler<'_> {
             let fixed_later = matches!(self.names[name].symbol, Symbol::Constant(_));
             if export || !fixed_later || !cursor.at_statement_end() {
                 // ZASM does not read the assigned value.
-                self.error(
-                    DiagnosticCode::AssignmentIgnored,
-                    span,
-                    "the symbol keeps its first value",
-                );
+                self.assignment_ignored(span);
                 cursor.skip_to_line_end();
             }
             return Ok(StatementEnd::CheckRest);
