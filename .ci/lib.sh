@@ -40,6 +40,31 @@ install_missing_debs() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
+# Builds programs of GNU in a cache folder, once, and prints the folder of the programs: build_once NAME CACHE ARCHIVE
+# PACKAGE. Debian's PACKAGE has the ARCHIVE. The function `build` runs in a folder with `source`, `build` and `bin`, the
+# last for the programs. Progress and errors go to stderr; what the function prints to build.log.
+build_once() {
+  local name=$1 cache=$2 archive=$3 package=$4 work log=$2/build.log status
+  lock "$cache"
+  if [ ! -d "$cache/bin" ]; then
+    [ -f "$archive" ] || fail "$name: no $archive; .ci/install/debs installs it ($package)"
+    rm -rf "$cache"/build.* # of processes that were killed
+    work=$(mktemp -d "$cache/build.XXXXXX")
+    printf '%s: building from %s in %s (a few minutes, once)\n' "$name" "$archive" "$work" >&2
+    mkdir "$work"/{source,build,bin}
+    # Not `build || ...`: bash would pass over the errors inside.
+    set +e
+    (set -e; cd "$work"; build) >"$log" 2>&1
+    status=$?
+    set -e
+    [ $status -eq 0 ] || { tail -n 20 "$log" >&2; fail "$name: the build failed; all of it is in $log"; }
+    # Only a whole folder ever gets the name that others look for.
+    mv -T "$work/bin" "$cache/bin"
+    rm -rf "$work"
+  fi
+  printf '%s\n' "$cache/bin"
+}
+
 # Installs packages of PyPI in a cache folder, once for a list, and prints the folder of their programs:
 # python_programs NAME CACHE PACKAGE==VERSION... Progress and errors go to stderr.
 python_programs() {

@@ -47,7 +47,7 @@ end
 
 vim.lsp.commands["tdl.debugTest"] = function(command)
   local file, case = unpack(command.arguments)
-  in_terminal({ "hw-tests", "debug", file, case })
+  in_terminal({ "hw-inspect", "debug", file, case })
 end
 
 -- Sources are laid out when they are written; leave this out if you would rather not.
@@ -62,7 +62,7 @@ vim.api.nvim_create_autocmd("BufWritePre", {
 -- The debugger, if nvim-dap is installed.
 local found, dap = pcall(require, "dap")
 if found then
-  dap.adapters.tdl = { type = "executable", command = "hw-tests", args = { "dap" } }
+  dap.adapters.tdl = { type = "executable", command = "hw-inspect", args = { "dap" } }
   dap.configurations.tdl = {
     { type = "tdl", request = "launch", name = "This program", program = "${file}" },
     {

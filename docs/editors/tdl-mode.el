@@ -35,7 +35,7 @@
   (add-to-list 'dape-configs
                '(tdl
                  modes (tdl-mode)
-                 command "hw-tests"
+                 command "hw-inspect"
                  command-args ("dap")
                  :type "tdl"
                  :request "launch"

@@ -98,7 +98,7 @@ export interface Methods {
   "debug.breakpoints": { params: { breakpoints: BreakpointWish[] }; result: { breakpoints: Breakpoint[] } };
   /** The state again, with other windows of memory. */
   "debug.state": { params: { memory?: MemoryWindow[] }; result: DebugState };
-  /** A command of the text debugger (`hw-tests debug`), such as "watch ATKLST" or "why"; its answer as text. */
+  /** A command of the text debugger (`hw-inspect debug`), such as "watch ATKLST" or "why"; its answer as text. */
   "debug.command": { params: { line: string }; result: { text: string; state: DebugState } };
   /** The text of a source that the debugger names; null if it is not known. */
   "debug.text": { params: { file: string }; result: { text: string } | null };
@@ -335,6 +335,8 @@ export interface DebugState {
   /** The attackers array as it stands in memory, and the registers by the article's names inside XCHNG. */
   array: { address: number; bytes: number[] } | null;
   roles: { meaning: string; register: string; value: number }[];
+  /** What breakpoints have logged since the state before: the last 100 messages. */
+  log: string[];
   /** The values of the command "display": "1: HL = 8000H". */
   watches: string[];
 }

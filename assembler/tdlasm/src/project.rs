@@ -19,6 +19,10 @@
 //!
 //! [[program]]
 //! modules = ["lib/*.asm", "!lib/names.asm"] # each assembled by itself, linked by debuggers
+//!
+//! [[pane]]                         # a pane that debuggers show
+//! name = "queue"
+//! rows = [{ name = "bytes", value = "{TAIL} - {HEAD}", format = "decimal" }]
 //! ```
 //!
 //! Paths are relative to the folder of the file. The nearest file above a source holds for it.
@@ -63,6 +67,7 @@ pub struct Project {
     shared: Program,
     excluded: Vec<PathBuf>,
     programs: Vec<Program>,
+    panes: Vec<Pane>,
 }
 
 /// A program of a project.
@@ -85,6 +90,76 @@ pub struct Program {
     cpu: Option<Cpu>,
 }
 
+/// A pane of a debugger: expressions of a program, with names.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pane {
+    /// The name, by which a command shows the pane: letters, digits, `-` and `_`.
+    #[serde(deserialize_with = "pane_name")]
+    pub name: String,
+    /// The heading; by default the name.
+    pub title: Option<String>,
+    /// The expressions.
+    pub rows: Vec<PaneRow>,
+}
+
+/// A row of a [`Pane`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaneRow {
+    /// The name; by default the expression.
+    pub name: Option<String>,
+    /// An expression in the debugger's syntax.
+    pub value: String,
+    /// How the value is shown; by default as the debugger's command `display` shows it.
+    pub format: Option<PaneFormat>,
+}
+
+/// How a [`PaneRow`] shows its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum PaneFormat {
+    /// Hexadecimal: two digits for a value below 100H, else four.
+    Hex,
+    /// Decimal.
+    Decimal,
+    /// Binary: eight digits for a value below 100H, else sixteen.
+    Binary,
+    /// The character of the low byte.
+    Character,
+}
+
+impl TryFrom<String> for PaneFormat {
+    type Error = &'static str;
+
+    fn try_from(word: String) -> Result<Self, Self::Error> {
+        match word.as_str() {
+            "hex" => Ok(Self::Hex),
+            "decimal" => Ok(Self::Decimal),
+            "binary" => Ok(Self::Binary),
+            "character" => Ok(Self::Character),
+            _ => Err("invalid format: expected hex, decimal, binary or character"),
+        }
+    }
+}
+
+fn pane_name<'de, D: serde::Deserializer<'de>>(written: D) -> Result<String, D::Error> {
+    check_pane_name(String::deserialize(written)?).map_err(serde::de::Error::custom)
+}
+
+/// Returns the name of a pane.
+///
+/// # Errors
+///
+/// Returns a message if it is not one word of letters, digits, `-` and `_`.
+pub fn check_pane_name(name: String) -> Result<String, &'static str> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    if name.is_empty() || !name.chars().all(is_word) {
+        return Err("invalid name of a pane: expected letters, digits, - and _");
+    }
+    Ok(name)
+}
+
 /// The file in serialized form.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -96,6 +171,7 @@ struct Written {
     pabs: Option<bool>,
     cpu: Option<Cpu>,
     program: Vec<Program>,
+    pane: Vec<Pane>,
 }
 
 impl Project {
@@ -129,7 +205,7 @@ impl Project {
         for program in written.program {
             programs.extend(program.expanded(path, &folder)?);
         }
-        Ok(Self { shared, excluded, programs })
+        Ok(Self { shared, excluded, programs, panes: written.pane })
     }
 
     /// Finds the project file of a source, in its directory and those above.
@@ -154,6 +230,11 @@ impl Project {
     /// Returns the programs, in the order of the file. Each module is one.
     pub fn programs(&self) -> &[Program] {
         &self.programs
+    }
+
+    /// Returns the panes that debuggers show.
+    pub fn panes(&self) -> &[Pane] {
+        &self.panes
     }
 
     /// Returns `true` if a source is in an excluded directory.

@@ -166,7 +166,7 @@ test("the documented programs are started, the server with the first source", ()
   const { type, what } = known.adapters;
   assert.equal(type, manifest.contributes.debuggers[0].type);
   const { command, args } = what.createDebugAdapterDescriptor();
-  assert.deepEqual([command, ...args], ["hw-tests", "dap"]);
+  assert.deepEqual([command, ...args], ["hw-inspect", "dap"]);
   const plain = known.configurations.what.resolveDebugConfiguration(undefined, {});
   assert.equal(plain.program, "${file}");
 });

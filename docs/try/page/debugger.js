@@ -27,6 +27,9 @@ const MENU = /** @type {Tool[]} */ ([
   ["restart", "Restart", "r"],
 ]);
 
+/** Messages of breakpoints that stay in view. */
+const LOG_LINES = 100;
+
 /**
  * The panel whose board the worker has: there is one at a time.
  * @type {DebugPanel | null}
@@ -71,6 +74,8 @@ export class DebugPanel {
     );
     this.motions = [...toolbar, ...more];
     this.said = h("p", { role: "status", class: "text" });
+    /** @type {string[]} */
+    this.log = [];
     this.time = new TimeLine((turn) => this.move("toTurn", turn));
     this.watches = new WatchList((line) => this.command(line));
     const explain = (/** @type {Event} */ event) => void this.explain(event.target);
@@ -115,6 +120,7 @@ export class DebugPanel {
     if (owner !== this) owner?.forget();
     owner = this;
     this.time.clear();
+    this.log = [];
     const watched = this.watches.expressions;
     await this.ask(() => this.toolchain.start("debug.start", this.wishes.begin()));
     await this.setStops();
@@ -217,6 +223,7 @@ export class DebugPanel {
   show(state) {
     const before = this.state;
     this.state = state;
+    this.log = [...this.log, ...state.log].slice(-LOG_LINES);
     const place = state.place ? `${state.place.file}:${state.place.line}` : "";
     this.said.textContent = [state.message, place, state.label].filter(Boolean).join(" · ");
     replace(
@@ -231,6 +238,8 @@ export class DebugPanel {
       arrayView(state, before),
       roles(state),
       calls(state),
+      this.log.length > 0 &&
+        h("pre", { class: "log", tabindex: "0", "aria-label": "Log" }, this.log.join("\n")),
       h(
         "p",
         {},

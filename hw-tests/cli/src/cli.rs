@@ -3,7 +3,6 @@
 mod call;
 mod doctor;
 mod execution;
-mod inspect;
 mod new;
 mod report;
 mod run;
@@ -19,7 +18,6 @@ use cli_support::manual;
 use cli_support::manual::{CompletionsArgs, ManArgs};
 use hil_harness::report::{HISTORY_FILES, REPORT_FILES};
 
-use inspect::PassthroughArgs;
 use sargon_suite::args::file_roles as board_file_roles;
 
 /// Test Z80 code on simulated and real boards: your own routines by test files, and Sargon's
@@ -61,9 +59,8 @@ const FILE_ROLES: [ArgumentRole; 17] = [
 ];
 
 const AFTER_HELP: &str = "\
-Other commands: completions and man. `hw-tests debug --help` and those of why, gdb, dap, profile
-and coverage are of the program hw-inspect, which they start. The program `sargon` evaluates chess
-positions, with or without a board.
+Other commands: completions and man. The program `hw-inspect` debugs and profiles Z80 code, and
+measures its coverage; `sargon` evaluates chess positions, with or without a board.
 
 Exit codes:
     0  success
@@ -130,24 +127,6 @@ Examples:
   hw-tests doctor --port /dev/ttyUSB0
   hw-tests doctor --port bench --board rc2014-zed")]
     Doctor(doctor::DoctorArgs),
-    /// Debug the evaluator, or any program, forward and backward
-    #[command(after_help = "Example:\n  hw-tests debug prog.asm", disable_help_flag = true)]
-    Debug(PassthroughArgs),
-    /// Profile the Z80 code over positions: T-states by routine and line
-    #[command(after_help = "Example:\n  hw-tests profile --help", disable_help_flag = true)]
-    Profile(PassthroughArgs),
-    /// Measure the line and branch coverage of the Z80 code over the corpus
-    #[command(after_help = "Example:\n  hw-tests coverage --help", disable_help_flag = true)]
-    Coverage(PassthroughArgs),
-    /// Find the first wrong step of a wrong residue and open the debugger there
-    #[command(after_help = "Example:\n  hw-tests why byte.figure4", disable_help_flag = true)]
-    Why(PassthroughArgs),
-    /// Serve gdb at the call that computes a residue, or at a program's first instruction
-    #[command(after_help = "Example:\n  hw-tests gdb prog.asm", disable_help_flag = true)]
-    Gdb(PassthroughArgs),
-    /// Run a debug adapter (DAP) on stdin and stdout
-    #[command(after_help = "Example:\n  hw-tests dap", disable_help_flag = true)]
-    Dap(PassthroughArgs),
     /// Serve a simulated board, or emulate a stock monitor, on a pseudo-terminal
     #[command(after_help = "Example:\n  hw-tests simulate board")]
     Simulate(simulate::SimulateArgs),
@@ -167,12 +146,6 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::New(args) => new::create(&args),
         Command::Report(args) => report::report(&args),
         Command::Doctor(args) => doctor::doctor(&args),
-        Command::Profile(args) => args.exec_hw_inspect("profile"),
-        Command::Why(args) => args.exec_hw_inspect("why"),
-        Command::Gdb(args) => args.exec_hw_inspect("gdb"),
-        Command::Debug(args) => args.exec_hw_inspect("debug"),
-        Command::Dap(args) => args.exec_hw_inspect("dap"),
-        Command::Coverage(args) => args.exec_hw_inspect("coverage"),
         Command::Simulate(args) => simulate::serve(&args),
         Command::Completions(args) => manual::print_completions(&args, Cli::command()),
         Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),

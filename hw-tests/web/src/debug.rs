@@ -3,17 +3,17 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use board_debugger::commands::{CommandOutcome, Pane, execute};
+use board_debugger::commands::{self, CommandOutcome, Pane, execute};
 use board_debugger::profiling::{StepCounter, line_times};
 use board_debugger::{
-    BoundExpression, Breakpoint, Debugger, ExecCommand, HaltReason, Machine, REGISTER_PAIRS,
-    describe_halt, disassemble_at, flag_letters, register_value, run_to_exchange,
-    xchng_register_roles,
+    BoundExpression, Breakpoint, BreakpointId, Debugger, ExecCommand, HaltReason, Machine, Motion,
+    MotionKind, REGISTER_PAIRS, describe_halt, disassemble_at, flag_letters, register_value,
 };
 use firmware::ProgramKind;
 use firmware_wire::Request;
 use rcflash_transport::time::{Duration, Instant};
 use sargon_corpus::encode;
+use sargon_debugging::{EvaluatorMachine, run_to_exchange, xchng_register_roles};
 use sargon_reference::parse_fen;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -38,6 +38,8 @@ const MAX_POSITION_T_STATES: u64 = 40_000_000;
 const DISASSEMBLY_ROWS: usize = 24;
 /// Bytes of the attackers array.
 const ARRAY_BYTES: usize = 14;
+/// Messages of breakpoints that a state shows.
+const MAX_LOG_LINES: usize = 100;
 /// The longest window of memory.
 const MAX_MEMORY_WINDOW: usize = 0x1000;
 
@@ -69,6 +71,10 @@ pub(crate) struct PageDebugSession {
     /// The reason for the last stop, if the debugger has none.
     message: Option<String>,
     windows: Vec<Window>,
+    /// What breakpoints have logged since the state before.
+    log: Vec<String>,
+    /// The breakpoints of the editor.
+    editor_breakpoints: Vec<BreakpointId>,
     /// Whether the user has requested a stop.
     is_stopped: bool,
 }
@@ -77,18 +83,26 @@ pub(crate) struct PageDebugSession {
 pub(crate) type SharedSession = Rc<RefCell<PageDebugSession>>;
 
 /// Builds the programs and powers up a board on which the application waits.
-fn machine(evaluator: &EvaluatorSources) -> Result<Machine, PageError> {
+fn machine(evaluator: &EvaluatorSources) -> Result<EvaluatorMachine, PageError> {
     let profile = profile(None)?;
     let programs = evaluator.programs(&profile, ProgramKind::Application)?;
-    let mut machine = Machine::from_images(&profile, programs.monitor, programs.application);
-    machine.start_application();
-    Ok(machine)
+    let machine = Machine::with_monitor(&profile, programs.monitor);
+    Ok(EvaluatorMachine::start(machine, programs.application))
 }
 
 impl PageDebugSession {
     fn new(debugger: Debugger, halt: HaltReason, message: Option<String>) -> Self {
         let began = debugger.clock();
-        Self { debugger, began, halt, message, windows: Vec::new(), is_stopped: false }
+        Self {
+            debugger,
+            began,
+            halt,
+            message,
+            windows: Vec::new(),
+            log: Vec::new(),
+            editor_breakpoints: Vec::new(),
+            is_stopped: false,
+        }
     }
 
     /// Creates a session stopped at the call of XCHNG for a square.
@@ -103,7 +117,7 @@ impl PageDebugSession {
         machine.send(&Request::Position { squares: encode::squares(&position) });
         let mut code = machine.code();
         set_texts(&mut code, &evaluator.files);
-        let debugger = Debugger::new(machine.board, code);
+        let debugger = machine.into_debugger(code);
         let until = Instant::now() + MAX_EXEC_TIME;
         let session = run_to_exchange(debugger, square, DEFAULT_TIME_LIMIT_SECONDS, &mut |_| {
             Instant::now() > until
@@ -136,9 +150,16 @@ impl PageDebugSession {
         );
         let slice = if goes_on { MAX_SLICE_TIME } else { MAX_EXEC_TIME };
         let end = until.min(Instant::now() + slice);
-        self.halt = self.debugger.run(motion, &mut |_| Instant::now() >= end);
+        self.halt = commands::run(&mut self.debugger, motion, &mut |_| Instant::now() >= end);
         self.message = None;
+        self.keep_log();
         self.halt == HaltReason::Paused && goes_on && !self.is_stopped && Instant::now() < until
+    }
+
+    /// Keeps the last messages that breakpoints have logged.
+    fn keep_log(&mut self) {
+        self.log.extend(self.debugger.take_log());
+        self.log.drain(..self.log.len().saturating_sub(MAX_LOG_LINES));
     }
 
     /// Puts the board back to where the session began.
@@ -151,6 +172,7 @@ impl PageDebugSession {
     pub(crate) fn command(&mut self, line: &str) -> Result<String, PageError> {
         let until = Instant::now() + MAX_EXEC_TIME;
         let done = execute(&mut self.debugger, line, &mut |_| Instant::now() > until);
+        self.keep_log();
         Ok(match done.map_err(PageError::new)? {
             CommandOutcome::Output(text) => text,
             CommandOutcome::Show(pane) => pane.lines(&self.debugger, DISASSEMBLY_ROWS).join("\n"),
@@ -164,8 +186,7 @@ impl PageDebugSession {
     }
 
     pub(crate) fn set_breakpoints(&mut self, requests: Vec<BreakpointRequest>) -> Value {
-        let known: Vec<_> = self.debugger.stops.breakpoints().map(|(id, _)| id).collect();
-        for id in known {
+        for id in std::mem::take(&mut self.editor_breakpoints) {
             self.debugger.stops.remove_breakpoint(id);
         }
         let set = requests.into_iter().map(|request| match self.set_breakpoint(&request) {
@@ -205,7 +226,7 @@ impl PageDebugSession {
         let first = addresses.first().copied().ok_or("no instruction there")?;
         for address in addresses {
             let one = Breakpoint { condition: condition.clone(), ..Breakpoint::at(address) };
-            self.debugger.stops.add_breakpoint(one);
+            self.editor_breakpoints.push(self.debugger.stops.add_breakpoint(one));
         }
         Ok((first, line))
     }
@@ -217,7 +238,8 @@ impl PageDebugSession {
         (!lines.is_empty()).then(|| lines.join("\n") + "\n")
     }
 
-    pub(crate) fn state(&self) -> Value {
+    pub(crate) fn state(&mut self) -> Value {
+        let log = std::mem::take(&mut self.log);
         let debugger = &self.debugger;
         let code = debugger.code();
         let registers = debugger.registers();
@@ -246,6 +268,7 @@ impl PageDebugSession {
             "calls": self.calls(),
             "memory": self.windows.iter().map(|window| self.memory(*window)).collect::<Vec<_>>(),
             "array": array.map(|address| self.memory(Window { address, length: ARRAY_BYTES })),
+            "log": log,
             "watches": Pane::Displays.lines(debugger, 0),
             "roles": roles.into_iter().map(|role| json!({
                 "meaning": role.meaning, "register": role.register, "value": role.value,
@@ -306,27 +329,14 @@ pub(crate) fn parse_exec_command(
     address: Option<u16>,
     turn: Option<u64>,
 ) -> Result<ExecCommand, PageError> {
-    let to = |make: fn(u16) -> ExecCommand| {
-        address.map(make).ok_or_else(|| PageError::new(format!("{word} needs an address")))
+    let motion =
+        Motion::by_page(word).ok_or_else(|| PageError::new(format!("unknown command '{word}'")))?;
+    let missing = match motion {
+        MotionKind::ToStep(_) => "the number of a turn",
+        _ => "an address",
     };
-    Ok(match word {
-        "step" => ExecCommand::Step,
-        "over" => ExecCommand::StepOver,
-        "line" => ExecCommand::StepLine,
-        "lineInto" => ExecCommand::StepLineInto,
-        "out" => ExecCommand::StepOut,
-        "go" => ExecCommand::Continue,
-        "to" => to(ExecCommand::RunTo)?,
-        "back" => ExecCommand::ReverseStep,
-        "backLine" => ExecCommand::ReverseStepLine,
-        "backGo" => ExecCommand::ReverseContinue,
-        "backTo" => to(ExecCommand::ReverseTo)?,
-        "backToChange" => to(ExecCommand::ReverseToChange)?,
-        "toTurn" => ExecCommand::GoToStep(
-            turn.ok_or_else(|| PageError::new("toTurn needs the number of a turn"))?,
-        ),
-        _ => return Err(PageError::new(format!("unknown command '{word}'"))),
-    })
+    let command = motion.with(address, turn);
+    command.ok_or_else(|| PageError::new(format!("{word} needs {missing}")))
 }
 
 pub(crate) struct ExecJob {

@@ -288,7 +288,7 @@ impl Toolchain {
     fn debug(&mut self, method: &str, params: Value) -> Result<RequestOutcome, PageError> {
         if method == "debug.start" {
             // While a job of an earlier session is in progress, only the job uses that session.
-            let session = start_debugging(params)?;
+            let mut session = start_debugging(params)?;
             let state = session.state();
             self.debugging = Some(Rc::new(RefCell::new(session)));
             return now(&state);

@@ -6,12 +6,12 @@
 
 use std::error::Error;
 
-use board_debugger::profiling::routine_runner::{CallError, RoutineRunner};
 use firmware::ProgramKind;
 use firmware::build::build_with;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use sargon_corpus::{CaseInput, builtin_corpus};
+use sargon_debugging::routine_runner::{CallError, RoutineRunner};
 use sargon_reference::{AttackersArray, Colour, Piece, PieceKind, Square};
 use space::Space;
 

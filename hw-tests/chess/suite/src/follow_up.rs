@@ -17,10 +17,10 @@ pub(crate) fn follow_up(result: &CaseResult, options: &FollowUpOptions) -> Optio
     if let (Some(fen), Some(square)) = (fen, square) {
         add(["sargon", "explain"], &options.board, &[fen, &square]);
         if let Some(options) = simulated {
-            add(["hw-tests", "debug"], options, &[fen, &square]);
+            add(["hw-inspect", "debug"], options, &[fen, &square]);
         }
     } else if let Some(options) = simulated {
-        add(["hw-tests", "why"], options, &[fen.unwrap_or(&result.id)]);
+        add(["hw-inspect", "why"], options, &[fen.unwrap_or(&result.id)]);
     }
     (!commands.is_empty()).then(|| FollowUp { case: result.id.clone(), commands, is_precise })
 }
@@ -69,7 +69,7 @@ mod tests {
         let fen = result.details.fen.clone().expect("a position");
         let expected = [
             format!("sargon explain --port 'my board' '{fen}' e5"),
-            format!("hw-tests debug --sargon-dir 'a'\\''b' '{fen}' e5"),
+            format!("hw-inspect debug --sargon-dir 'a'\\''b' '{fen}' e5"),
         ];
         assert_eq!(commands(&result, true), expected);
         assert_eq!(commands(&result, false), expected[..1]);
@@ -80,11 +80,11 @@ mod tests {
     fn a_difference_without_a_square_is_followed_up_by_why() {
         let result = failed("cpw.position2", &[(None, "pins")]);
         let fen = result.details.fen.clone().expect("a position");
-        let expected = format!("hw-tests why --sargon-dir 'a'\\''b' '{fen}'");
+        let expected = format!("hw-inspect why --sargon-dir 'a'\\''b' '{fen}'");
         assert_eq!(commands(&result, true), [expected]);
         assert_eq!(commands(&result, false), [""; 0]);
         let array = failed("byte.figure4", &[(None, "residue")]);
-        assert_eq!(commands(&array, true), ["hw-tests why --sargon-dir 'a'\\''b' byte.figure4"]);
+        assert_eq!(commands(&array, true), ["hw-inspect why --sargon-dir 'a'\\''b' byte.figure4"]);
         let passed = CaseResult { verdict: Verdict::Timeout, ..array };
         assert_eq!(commands(&passed, true), [""; 0]);
     }

@@ -164,26 +164,11 @@ fn bad_input_is_located_and_has_its_exit_code() {
 }
 
 #[test]
-fn without_hw_inspect_its_commands_tell_how_to_build_it_and_do_not_start_cargo() {
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let alone = folder.path().join("hw-tests");
-    // By another program: a file that this one writes is busy while a test beside starts a command.
-    let copy = Command::new("cp").arg(env!("CARGO_BIN_EXE_hw-tests")).arg(&alone).status();
-    assert!(copy.expect("coreutils").success());
-    let cargo = folder.path().join("cargo");
-    std::fs::write(&cargo, "#!/bin/sh\n: >\"$0.started\"\n").expect("a script");
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&cargo, executable).expect("its permissions");
+fn what_hw_inspect_does_is_no_command_here() {
     for name in ["debug", "gdb", "dap", "why", "profile", "coverage"] {
-        let mut command = Command::new(&alone);
-        command.arg(name).env("CARGO", &cargo).env("CARGO_PKG_NAME", "hw-tests");
-        let output = command.env("PATH", folder.path()).output().expect("it starts");
-        let printed = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{name}: {printed}");
-        assert!(printed.contains("hw-inspect is missing"), "{name}: {printed}");
-        assert!(printed.contains("`cargo build --release -p hw-inspect`"), "{name}: {printed}");
+        assert_eq!(hw_tests(&[name]).status.code(), Some(2), "{name}");
     }
-    assert!(!folder.path().join("cargo.started").exists());
+    assert!(text(&hw_tests(&["--help"]).stdout).contains("hw-inspect"));
 }
 
 #[test]

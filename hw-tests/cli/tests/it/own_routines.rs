@@ -178,7 +178,7 @@ fn a_run_ends_with_commands_that_reproduce_the_wrong_result() {
     assert_eq!(code, Some(1), "{shown}{messages}");
     let commands: Vec<_> = shown.lines().rev().take(2).map(str::trim).collect();
     let folder = mine.path().display();
-    let debug = format!("hw-tests debug --sargon-dir {folder} '");
+    let debug = format!("hw-inspect debug --sargon-dir {folder} '");
     let explain = format!("sargon explain --sargon-dir {folder} '");
     assert!(commands[0].starts_with(&debug) && commands[1].starts_with(&explain), "{shown}");
     for file in ["report.md", "report.html"] {

@@ -25,7 +25,7 @@ const FAR: &str = "tcp://pi.local:3000";
 const NAMED: [&str; 4] = ["--port bench", "--port shelf", "--rig bench", "--rig-tag"];
 /// Commands that run until they are stopped; they are stopped as soon as they are ready.
 const STAYING: [&str; 4] =
-    ["hw-tests simulate board", "hw-tests simulate monitor", "hw-tests gdb", "rcflash serve"];
+    ["hw-tests simulate board", "hw-tests simulate monitor", "hw-inspect gdb", "rcflash serve"];
 /// The timeout of a command line.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -105,7 +105,7 @@ impl Bench {
                 self.simulated("to be erased", model, true)
             }
             // Sampling requires a board that runs at its own clock.
-            Some("monitor") | None if line.contains("hw-tests profile") => {
+            Some("monitor") | None if line.contains("hw-inspect profile") => {
                 self.simulated("at its clock", model, false)
             }
             Some("monitor") | None => self.simulated(model, model, true),
@@ -180,9 +180,9 @@ fn argument<'t>(line: &'t str, flag: &str) -> Option<&'t str> {
 const SHORTER: [(&str, &[&str], &str); 4] = [
     ("sargon exhaust", &["--range"], "--range 0..2000"),
     ("hw-tests run", &["--tag", "replay:"], "--tag document"),
-    ("hw-tests profile", &[" - -", "--program", "--port"], "positions.epd"),
+    ("hw-inspect profile", &[" - -", "--program", "--port"], "positions.epd"),
     (
-        "hw-tests coverage",
+        "hw-inspect coverage",
         &["--every", "--program"],
         "--every 300 --board rc2014-classic --least 90",
     ),

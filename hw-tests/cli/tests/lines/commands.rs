@@ -1,8 +1,18 @@
 //! Finds the command lines in a page: indented, or fenced as `sh`, and starting with a program.
 
 /// The programs with which a command line starts in these documents.
-const PROGRAMS: [&str; 9] =
-    ["tdlasm", "rcflash", "hw-tests", "sargon", "cargo", "minipro", "ar", "gdb-multiarch", "git"];
+const PROGRAMS: [&str; 10] = [
+    "tdlasm",
+    "rcflash",
+    "hw-tests",
+    "hw-inspect",
+    "sargon",
+    "cargo",
+    "minipro",
+    "ar",
+    "gdb-multiarch",
+    "git",
+];
 
 /// A command line and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]

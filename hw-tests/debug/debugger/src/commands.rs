@@ -8,9 +8,10 @@ mod stop;
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
+use super::motions::{Motion, MotionKind};
 use super::{location, render};
 
-pub use print::format_value;
+pub use print::{format_value, short_value};
 
 pub use change::unescape;
 pub(super) use change::{set, set_register_or_flag};
@@ -20,23 +21,6 @@ pub(super) use stop::parse_watch;
 
 /// Rows of a listing in a script, which has no window to fill.
 const SCRIPT_ROWS: usize = 12;
-/// The commands that run the board.
-const RUNNING_COMMANDS: [&str; 14] = [
-    "step",
-    "over",
-    "next",
-    "into",
-    "out",
-    "run",
-    "until",
-    "to",
-    "back",
-    "rnext",
-    "rrun",
-    "rto",
-    "lastchange",
-    "restart",
-];
 /// Maximum repeat count of a step command.
 const MAX_REPEATED_STEPS: u32 = 10_000_000;
 
@@ -66,10 +50,8 @@ pub enum Pane {
     Registers,
     /// The open calls.
     Calls,
-    /// The attackers array and the registers by the article's names.
-    Attackers,
-    /// The position that the evaluator examines.
-    Position,
+    /// A pane that the program has added, by its name.
+    Custom(String),
     /// The breakpoints, the watchpoints and the expressions shown at each halt.
     Stops,
     /// The expressions shown at each halt, with their values.
@@ -86,8 +68,7 @@ impl Pane {
         let name = match self {
             Self::Memory(at) => return Some(format!("memory {at:04X}H")),
             Self::Calls => "calls",
-            Self::Attackers => "attackers",
-            Self::Position => "position",
+            Self::Custom(name) => name,
             Self::Stops => "stops",
             Self::Displays => "display",
             Self::Console => "console",
@@ -104,12 +85,13 @@ impl Pane {
             Self::Memory(at) => render::memory(debugger, *at, rows, render::ROW),
             Self::Registers => render::registers(debugger),
             Self::Calls => render::calls(debugger),
-            Self::Attackers => [render::array(debugger), render::roles(debugger)].concat(),
-            Self::Position => render::position_lines(debugger),
+            Self::Custom(name) => {
+                debugger.find_pane(name).map(|pane| pane.lines(debugger)).unwrap_or_default()
+            }
             Self::Stops => render::stops(debugger),
             Self::Displays => print::displays(debugger),
             Self::Console => render::console(debugger),
-            Self::Help => help::lines(),
+            Self::Help => help::lines(debugger),
         }
     }
 }
@@ -137,8 +119,9 @@ pub fn execute(
 /// Returns `true` for a command line that runs the board, or puts it elsewhere.
 pub fn runs_board(line: &str) -> bool {
     let name = line.split_whitespace().next().unwrap_or_default();
-    let command = COMMANDS.iter().find(|command| command.name == name || command.short == name);
-    command.is_some_and(|command| RUNNING_COMMANDS.contains(&command.name))
+    CommandHelp::find(name).is_some_and(|command| {
+        Motion::by_command(command.name).is_some() || ["until", "restart"].contains(&command.name)
+    })
 }
 
 /// Runs the board, and the commands of a breakpoint that halts it; see [`execute`].
@@ -151,37 +134,45 @@ pub fn run(
     run_breakpoint_commands(debugger, halt, should_stop)
 }
 
-/// Executes the commands of the breakpoint at PC, as long as they run the board to another one.
-/// Those after one that runs the board are dropped.
+/// Executes the commands of the breakpoints that halted the board, as long as they run it to
+/// others. Those after one that runs the board are dropped.
 fn run_breakpoint_commands(
     debugger: &mut Debugger,
     mut halt: HaltReason,
     should_stop: ShouldStop<'_>,
 ) -> HaltReason {
     while halt == HaltReason::Breakpoint {
-        let Some(commands) = debugger.commands_at_pc() else { break };
-        halt = HaltReason::Completed;
-        for command in commands.split(';') {
-            match execute_one(debugger, command, &mut *should_stop) {
-                Ok(CommandOutcome::Halted(next)) => {
-                    halt = next;
-                    break;
-                }
-                Ok(outcome) => {
-                    let text = shown_outcome(debugger, &outcome);
-                    debugger.stops.log(text);
-                }
-                Err(problem) => debugger.stops.log(format!("{}: {problem}", command.trim())),
-            }
-        }
-        if halt == HaltReason::Completed {
-            return HaltReason::Breakpoint;
-        }
+        let lists =
+            debugger.stops.halting().filter_map(|(_, breakpoint)| breakpoint.commands.clone());
+        let lists: Vec<String> = lists.collect();
+        let commands = lists.iter().flat_map(|list| list.split(';'));
+        let Some(next) = execute_to_motion(debugger, commands, &mut *should_stop) else { break };
+        halt = next;
         if (should_stop)(debugger) {
             return HaltReason::Paused;
         }
     }
     halt
+}
+
+/// Executes commands and logs their output; returns the reason for the halt after the first one
+/// that runs the board.
+fn execute_to_motion<'c>(
+    debugger: &mut Debugger,
+    commands: impl Iterator<Item = &'c str>,
+    should_stop: ShouldStop<'_>,
+) -> Option<HaltReason> {
+    for command in commands {
+        match execute_one(debugger, command, &mut *should_stop) {
+            Ok(CommandOutcome::Halted(halt)) => return Some(halt),
+            Ok(outcome) => {
+                let text = shown_outcome(debugger, &outcome);
+                debugger.stops.log(text);
+            }
+            Err(problem) => debugger.stops.log(format!("{}: {problem}", command.trim())),
+        }
+    }
+    None
 }
 
 fn execute_one(
@@ -199,7 +190,12 @@ fn execute_one(
     if name.is_empty() || name.starts_with(';') {
         return Ok(CommandOutcome::Output(String::new()));
     }
-    let command = COMMANDS.iter().find(|command| command.name == name || command.short == name);
+    let command = CommandHelp::find(name);
+    if command.is_none()
+        && let Some(pane) = debugger.find_pane(name)
+    {
+        return Ok(CommandOutcome::Show(Pane::Custom(pane.name().to_owned())));
+    }
     let command =
         command.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
     match command.name {
@@ -221,7 +217,7 @@ fn execute_one(
             debugger.run_until(&condition, should_stop).map(CommandOutcome::Halted)
         }
         "find" => find(debugger, rest),
-        "help" => help::command_help(rest).map(CommandOutcome::Output),
+        "help" => help::command_help(debugger, rest).map(CommandOutcome::Output),
         "quit" => Ok(CommandOutcome::Quit),
         "restart" => {
             debugger.restart_or_reload();
@@ -242,27 +238,16 @@ fn parse_exec_command(
     name: &str,
     rest: &str,
 ) -> Result<Option<(ExecCommand, u32)>, String> {
-    let command = match name {
-        "step" => ExecCommand::Step,
-        "over" => ExecCommand::StepOver,
-        "next" => ExecCommand::StepLine,
-        "into" => ExecCommand::StepLineInto,
-        "back" => ExecCommand::ReverseStep,
-        "rnext" => ExecCommand::ReverseStepLine,
-        "out" => return Ok(Some((ExecCommand::StepOut, 1))),
-        "run" => return Ok(Some((ExecCommand::Continue, 1))),
-        "rrun" => return Ok(Some((ExecCommand::ReverseContinue, 1))),
-        "to" => return Ok(Some((ExecCommand::RunTo(instruction_address(debugger, rest)?), 1))),
-        "rto" => {
-            return Ok(Some((ExecCommand::ReverseTo(instruction_address(debugger, rest)?), 1)));
+    let Some(motion) = Motion::by_command(name) else { return Ok(None) };
+    let command = match motion {
+        MotionKind::Repeatable(command) => command,
+        MotionKind::ToInstruction(make) => {
+            return Ok(Some((make(instruction_address(debugger, rest)?), 1)));
         }
-        "lastchange" => {
-            return Ok(Some((
-                ExecCommand::ReverseToChange(location::resolve_address(debugger, rest)?),
-                1,
-            )));
+        MotionKind::ToByte(make) => {
+            return Ok(Some((make(location::resolve_address(debugger, rest)?), 1)));
         }
-        _ => return Ok(None),
+        other => return Ok(other.plain().map(|command| (command, 1))),
     };
     let times = if rest.is_empty() { Some(1) } else { rest.parse().ok() };
     let times = times.filter(|times| (1..=MAX_REPEATED_STEPS).contains(times));
@@ -322,8 +307,6 @@ fn parse_pane(debugger: &Debugger, name: &str, rest: &str) -> Result<Pane, Strin
         "memory" => Pane::Memory(location::resolve_address(debugger, rest)?),
         "registers" => Pane::Registers,
         "calls" => Pane::Calls,
-        "attackers" => Pane::Attackers,
-        "position" => Pane::Position,
         "stops" => Pane::Stops,
         "console" => Pane::Console,
         _ => Pane::Help,

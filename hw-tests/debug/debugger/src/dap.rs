@@ -52,7 +52,7 @@ pub struct LaunchedSession {
 /// Starts a session from the arguments of `launch`; returns a message if that fails. The callback
 /// cancels a launch that does not reach its entry point.
 pub type Launch<'a> =
-    &'a dyn Fn(&LaunchArguments, ShouldStop<'_>) -> Result<LaunchedSession, String>;
+    &'a dyn Fn(&mut LaunchArguments, ShouldStop<'_>) -> Result<LaunchedSession, String>;
 
 /// Serves a client until it disconnects.
 ///

@@ -25,53 +25,46 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod calls;
+mod boards;
 pub mod commands;
 pub mod dap;
 mod debugger;
-mod diagnose;
 mod dwarf;
 mod exec;
 mod expression;
 pub mod gdb;
-mod history;
 mod location;
 mod machine;
+mod motions;
+pub mod panes;
 pub mod profiling;
 mod program;
-mod recording;
-mod registers;
 mod render;
 mod session;
 mod stepper;
 mod stops;
 mod target;
 mod target_exec;
-mod touched;
+mod timeline;
 #[cfg(feature = "view")]
 pub mod view;
 
-pub use calls::OpenCall;
 pub use debugger::{Debugger, Reload, ShouldStop};
-pub use diagnose::{Diagnosis, FirstFault, diagnose};
 pub use exec::{ExecCommand, HaltReason};
 pub use expression::BoundExpression;
 pub use machine::Machine;
+pub use motions::{Motion, MotionKind};
 pub use program::{LoadedProgram, ProgramError, ProgramFile, ram_layout};
-pub use registers::{RegisterRole, xchng_register_roles};
-pub use render::{
-    DisassembledInstruction, describe_halt, disassemble_at, format_attackers, position_lines,
-};
+pub use render::{DisassembledInstruction, describe_halt, disassemble_at};
 pub use session::{
-    DebugSession, EntryOutcome, SessionError, board_with_program, open_at_exchange,
-    open_for_position, open_position_on_target, open_program, open_program_on_target,
-    run_to_exchange, run_with_timeout,
+    RunAborted, board_with_program, open_program, open_program_on_target, run_with_timeout,
 };
 pub use stops::{
     Breakpoint, BreakpointId, HitCondition, StopPoints, WatchHit, WatchTarget, WatchTrigger,
     Watchpoint, WatchpointId,
 };
 pub use target::{DebugKernel, KernelError, TargetError};
+pub use timeline::OpenCall;
 pub use z80_core::{
     FLAGS, REGISTER_NAMES, REGISTER_PAIRS, canonical_register_name, flag_letters, parse_number,
     register_value, set_register,

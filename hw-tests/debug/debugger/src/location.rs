@@ -1,5 +1,5 @@
-//! Locations in a program as users write them: `XCHNG`, `XCHNG+3`, `XCHNG..L`, `8123H`,
-//! `xchng.asm:60`, `:60`, `[SP]`.
+//! Locations in a program as users write them: `START`, `START+3`, `START..L`, `8123H`,
+//! `prog.asm:60`, `:60`, `[SP]`.
 
 use firmware::code_map::CodeMap;
 

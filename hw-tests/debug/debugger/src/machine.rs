@@ -1,10 +1,8 @@
-//! A simulated board with the programs on it, as debugger, profiler and coverage run it.
+//! A simulated board with the boot monitor in its ROM.
 
 use board_simulator::{BoardModel, QueueLine, RunStop, StepOutcome, board_spec};
 use firmware::ProgramKind;
-use firmware::build::{BuildError, BuiltImage, build, build_with};
-use firmware::code_map::CodeMap;
-use firmware::evaluator::Evaluator;
+use firmware::build::{BuildError, BuiltImage, build};
 use firmware::profile::BoardProfile;
 use firmware_wire::{Decoder, DecoderEvent, Reply, Request};
 
@@ -12,61 +10,36 @@ const MAX_IDLE_WAIT_T_STATES: u64 = 250_000_000;
 /// The sequence number of all requests; one is enough on a line that loses nothing.
 const SEQ: u8 = 1;
 
-/// A simulated board and the programs for it.
+/// A simulated board with the boot monitor in its ROM.
 pub struct Machine {
     /// The board.
     pub board: BoardModel<QueueLine>,
-    /// The boot monitor, in ROM.
+    /// The boot monitor.
     pub monitor: BuiltImage,
-    /// The application, which may not be loaded yet.
-    pub application: BuiltImage,
 }
 
 impl Machine {
-    /// Creates a board at power-up, with the monitor in its ROM.
-    pub fn new(
-        profile: &BoardProfile,
-        kind: ProgramKind,
-        evaluator: &Evaluator,
-    ) -> Result<Self, BuildError> {
-        let monitor = build(profile, ProgramKind::Monitor)?;
-        let application = build_with(profile, kind, evaluator)?;
-        Ok(Self::from_images(profile, monitor, application))
+    /// Creates a board at power-up.
+    ///
+    /// # Errors
+    /// Returns `BuildError` if the monitor can't be built.
+    pub fn new(profile: &BoardProfile) -> Result<Self, BuildError> {
+        Ok(Self::with_monitor(profile, build(profile, ProgramKind::Monitor)?))
     }
 
-    /// Creates a board on which the application runs from RAM and waits for requests.
-    pub fn with_application(
-        profile: &BoardProfile,
-        evaluator: &Evaluator,
-    ) -> Result<Self, BuildError> {
-        let mut machine = Self::new(profile, ProgramKind::Application, evaluator)?;
-        machine.start_application();
-        Ok(machine)
-    }
-
-    /// Creates a board at power-up from programs already built.
-    pub fn from_images(
-        profile: &BoardProfile,
-        monitor: BuiltImage,
-        application: BuiltImage,
-    ) -> Self {
+    /// Creates a board at power-up with a monitor already built.
+    pub fn with_monitor(profile: &BoardProfile, monitor: BuiltImage) -> Self {
         let board = BoardModel::new(board_spec(profile), &monitor.bytes, QueueLine::default());
-        Self { board, monitor, application }
+        Self { board, monitor }
     }
 
-    /// Loads the application into RAM and starts it.
-    pub fn start_application(&mut self) {
+    /// Loads a program into RAM, starts it by the monitor, and runs it until it waits for input.
+    pub fn start(&mut self, program: &BuiltImage) {
         self.run_until_idle();
-        let Self { board, application, .. } = self;
-        board.bus_mut().load(application.address, &application.bytes);
-        self.send(&Request::Run { address: self.application.address });
+        self.board.bus_mut().load(program.address, &program.bytes);
+        self.send(&Request::Run { address: program.address });
         self.run_until_idle();
         self.board.line_mut().from_board.clear();
-    }
-
-    /// The source lines and symbols of both programs.
-    pub fn code(&self) -> CodeMap {
-        CodeMap::new(&[&self.monitor, &self.application])
     }
 
     /// Sends a request to the board.

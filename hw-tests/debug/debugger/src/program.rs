@@ -12,11 +12,12 @@ use tdlasm::image::{HexError, parse_intel_hex};
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Region, Rule, link};
 use tdlasm::module::{Module, SectionKind, SymbolValue};
 use tdlasm::object::{ObjectError, read_executable};
-use tdlasm::project::{Project, ProjectError};
+use tdlasm::project::{Pane, Project, ProjectError};
 use tdlasm::source::DiskLoader;
 use tdlasm::{AssembleError, Assembly, Options, assemble};
 
 use super::dwarf;
+use super::panes::ExpressionPane;
 use z80_core::parse_number;
 
 const ELF_EXTENSIONS: [&str; 3] = ["elf", "out", "axf"];
@@ -83,9 +84,12 @@ pub enum ProgramError {
     /// The entry may be one of several labels.
     #[error("entry {0}")]
     AmbiguousEntry(#[from] AmbiguousSymbol),
-    /// The project file of the source is invalid.
+    /// The project file of the program is invalid.
     #[error(transparent)]
     Project(#[from] ProjectError),
+    /// A pane of the project file or a test file can't be shown.
+    #[error("{0}")]
+    Pane(String),
     /// The monitor can't be built.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -98,12 +102,25 @@ pub struct LoadedProgram {
     pub entry: u16,
     /// The assembler's warnings, as text.
     pub warnings: String,
+    /// The panes that the debugger shows.
+    pub panes: Vec<ExpressionPane>,
 }
 
 impl LoadedProgram {
     /// Creates a program that the caller has linked.
     pub fn new(mapped: MappedProgram, entry: u16) -> Self {
-        Self { mapped, entry, warnings: String::new() }
+        Self { mapped, entry, warnings: String::new(), panes: Vec::new() }
+    }
+
+    /// Adds panes of a project file or a test file.
+    ///
+    /// # Errors
+    /// Returns `ProgramError::Pane` if a command of the debugger has the name of one.
+    pub fn with_panes(mut self, panes: &[Pane]) -> Result<Self, ProgramError> {
+        for pane in panes {
+            self.panes.push(ExpressionPane::new(pane.clone()).map_err(ProgramError::Pane)?);
+        }
+        Ok(self)
     }
 }
 
@@ -117,8 +134,9 @@ impl ProgramFile {
         let is_one_of =
             |extensions: &[&str]| extensions.iter().any(|other| ending.eq_ignore_ascii_case(other));
         let mut warnings = String::new();
+        let project = Project::find(&self.path).map(|path| Project::read(&path)).transpose()?;
         let (mapped, entry) = if is_one_of(&SOURCE_EXTENSIONS) {
-            self.assemble(profile, &mut warnings)?
+            self.assemble(profile, project.as_ref(), &mut warnings)?
         } else if is_one_of(&ELF_EXTENSIONS) {
             self.read_elf(&mut warnings)?
         } else if is_one_of(&HEX_EXTENSIONS) {
@@ -129,7 +147,8 @@ impl ProgramFile {
         let empty = || ProgramError::Empty(self.path.clone());
         let (first, _) = mapped.image.bounds().ok_or_else(empty)?;
         let entry = self.chosen_entry(&mapped)?.or(entry).unwrap_or(first);
-        Ok(LoadedProgram { mapped, entry, warnings })
+        let panes = project.as_ref().map(Project::panes).unwrap_or_default();
+        LoadedProgram { warnings, ..LoadedProgram::new(mapped, entry) }.with_panes(panes)
     }
 
     fn chosen_entry(&self, mapped: &MappedProgram) -> Result<Option<u16>, ProgramError> {
@@ -144,6 +163,7 @@ impl ProgramFile {
     fn assemble(
         &self,
         profile: &BoardProfile,
+        project: Option<&Project>,
         warnings: &mut String,
     ) -> Result<(MappedProgram, Option<u16>), ProgramError> {
         // Report a missing file as `Read`, not as an error in source.
@@ -156,8 +176,7 @@ impl ProgramFile {
         };
         let mut files = vec![self.path.clone()];
         let mut group = Vec::new();
-        if let Some(path) = Project::find(&self.path) {
-            let project = Project::read(&path)?;
+        if let Some(project) = project {
             let program = project.program_of(&self.path);
             project.add_to(&mut options, program);
             if let Some(program) = program {

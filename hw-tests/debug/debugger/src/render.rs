@@ -1,20 +1,14 @@
 //! Renders the debugger's state as lines of text, for all front ends.
 
 use board_simulator::AccessKind;
-use sargon_corpus::encode;
-use sargon_reference::Square;
 use tdlasm::disasm::instruction;
 use tdlasm::isa::decode;
 
 use super::debugger::Debugger;
 use super::exec::HaltReason;
-use super::registers::{RegisterRole, xchng_register_roles};
 use super::stops::{HitCondition, WatchTarget, WatchTrigger, Watchpoint};
 use z80_core::{flag_letters, register_value};
 
-/// Bytes of a section of the attackers array, and of both.
-const SECTION: usize = 7;
-pub(super) const ARRAY: u16 = 14;
 /// Bytes in a row of a memory dump.
 pub(super) const ROW: u16 = 16;
 
@@ -121,78 +115,6 @@ pub(super) fn registers(debugger: &Debugger) -> Vec<String> {
     let state = if enabled { "EI" } else { "DI" };
     let mode = mode.map(|mode| format!("  IM {mode}")).unwrap_or_default();
     lines.push(format!("I {:02X}  R {:02X}  {state}{mode}", registers.i, registers.r));
-    lines
-}
-
-/// The registers with their roles in XCHNG; empty outside of it.
-pub(super) fn roles(debugger: &Debugger) -> Vec<String> {
-    let row = |role: RegisterRole| {
-        let value = match role.meaning {
-            "residue" => format!("{:+}", role.value as u8 as i8),
-            _ if role.value > 0xFF => format!("{:04X}H", role.value),
-            _ => role.value.to_string(),
-        };
-        format!("{:<3} {:<21} {value}", role.register, role.meaning)
-    };
-    xchng_register_roles(&debugger.registers(), debugger.code()).into_iter().map(row).collect()
-}
-
-/// Formats one side's section of the attackers array: the count, then the pieces, as in `3: N R Q`.
-/// Entries are point values; a value of 3 is a knight in the knights' byte and a bishop elsewhere.
-pub fn format_attackers(section: &[u8]) -> String {
-    let Some((count, slots)) = section.split_first() else { return String::new() };
-    let entries = slots.iter().enumerate();
-    let letters: Vec<String> = entries
-        .flat_map(|(slot, byte)| [byte & 0x0F, byte >> 4].map(|value| letter(slot, value)))
-        .flatten()
-        .collect();
-    format!("{count}: {}", if letters.is_empty() { "-".to_owned() } else { letters.join(" ") })
-}
-
-fn letter(slot: usize, value: u8) -> Option<String> {
-    const KNIGHTS: usize = 1;
-    Some(match value {
-        0 => return None,
-        1 => "P".to_owned(),
-        3 if slot == KNIGHTS => "N".to_owned(),
-        3 => "B".to_owned(),
-        5 => "R".to_owned(),
-        9 => "Q".to_owned(),
-        10 => "K".to_owned(),
-        other => format!("({other})"),
-    })
-}
-
-/// The attackers array, one line per side; empty if the program has none.
-pub(super) fn array(debugger: &Debugger) -> Vec<String> {
-    let Some(at) = debugger.code().symbol("ATKLST") else { return Vec::new() };
-    let bytes = debugger.dump(at, usize::from(ARRAY));
-    let (white, black) = bytes.split_at(SECTION);
-    vec![
-        format!("White  {}", format_attackers(white)),
-        format!("Black  {}", format_attackers(black)),
-    ]
-}
-
-/// Renders the evaluator's position, with White's pieces in capitals and the square under
-/// examination in brackets; empty if the program has no position.
-pub fn position_lines(debugger: &Debugger) -> Vec<String> {
-    let code = debugger.code();
-    let Some(at) = code.symbol("BOARDA") else { return Vec::new() };
-    let examined = code.symbol("M3").map(|at| debugger.peek(at)).and_then(encode::decode_square);
-    let letter = |square: Square| {
-        let byte = debugger.peek(at.wrapping_add(encode::square(square).into()));
-        encode::decode_piece(byte).map_or('.', |piece| piece.letter())
-    };
-    let row = |rank: u8| {
-        let squares = (0..8).filter_map(|file| Square::new(file, rank)).map(|square| {
-            let letter = letter(square);
-            if Some(square) == examined { format!("[{letter}]") } else { format!(" {letter} ") }
-        });
-        format!("{} {}", rank + 1, squares.collect::<String>())
-    };
-    let mut lines: Vec<String> = (0..8).rev().map(row).collect();
-    lines.push("   a  b  c  d  e  f  g  h".to_owned());
     lines
 }
 
@@ -312,7 +234,7 @@ pub(super) fn stops(debugger: &Debugger) -> Vec<String> {
             HitCondition::Only(number) => format!(", hit {number} only"),
             HitCondition::EveryNth(number) => format!(", every {number} hits"),
         };
-        let count = breakpoint.hit_count;
+        let count = debugger.hit_count(id);
         let place = code.describe_address(breakpoint.address);
         let kind = if breakpoint.log.is_some() { "log" } else { "break" };
         format!("{id}: {kind} at {place}{condition}{hits}; {count} hits so far")

@@ -1,140 +1,38 @@
-//! Debug sessions: a debugger at the call of XCHNG for a square, or at the entry of a program.
-
-mod target;
+//! Opens programs under the debugger, and runs them for a limited time.
 
 use board_simulator::{BoardModel, QueueLine, Registers, board_spec};
 use firmware::ProgramKind;
-use firmware::build::{BuildError, build};
+use firmware::build::build;
 use firmware::code_map::{CodeMap, MappedProgram};
-use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
-use firmware_wire::Request;
-use sargon_corpus::encode;
-use sargon_reference::{Position, Square};
 use tdlasm::image::Image;
 use tdlasm::link::Program;
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
-use super::expression::BoundExpression;
 use super::machine::Machine;
 use super::program::{LoadedProgram, ProgramError};
-use super::stops::Breakpoint;
+use super::target::{DebugKernel, Target, TargetError, TargetProgram};
 
-pub use target::{open_position_on_target, open_program_on_target};
-
-/// Error returned if a session can't be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// A program can't be built.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// The user's own routines lack a label.
-    #[error("the program has no label {0}")]
-    NoLabel(&'static str),
-}
-
-/// A debugger that has run to its entry point, or as far as it got.
-pub struct DebugSession {
-    /// The debugger, halted.
-    pub debugger: Debugger,
-    /// Whether it reached its entry point.
-    pub outcome: EntryOutcome,
-}
-
-/// Whether a session reached its entry point.
+/// Why a board was stopped before it halted.
 #[derive(Debug, Clone, PartialEq)]
-pub enum EntryOutcome {
-    /// The board is halted at the entry point.
-    Reached,
-    /// The board examined the position without a call for this square.
-    NotCalled(Square),
+pub enum RunAborted {
     /// The board was still running after this many seconds of its own time.
     TimedOut(f64),
     /// Stopped by the caller.
     Interrupted,
-    /// The target could not be run; the reason.
-    Failed(String),
-}
-
-impl EntryOutcome {
-    /// Returns a message with the location of a halt elsewhere than at the entry point.
-    pub fn message(&self, debugger: &Debugger) -> Option<String> {
-        let place = debugger.code().describe_address(debugger.registers().pc);
-        match self {
-            Self::Reached => None,
-            Self::NotCalled(square) => Some(format!(
-                "the board examined the position without calling XCHNG for {square}; is the \
-                 square empty?"
-            )),
-            Self::TimedOut(seconds) => Some(format!(
-                "at {place}: the call was not reached in {seconds} s of the board's time (--within)"
-            )),
-            Self::Interrupted => Some(format!("at {place}: interrupted before the call")),
-            Self::Failed(problem) => Some(problem.clone()),
-        }
-    }
-}
-
-/// Opens the evaluator at the first instruction of XCHNG for `square` of `position`. The history
-/// begins when the request has been sent.
-///
-/// If the board does not reach the call within `within` seconds of its own time, or `should_stop`
-/// returns `true`, the session is returned where the board is halted.
-///
-/// # Errors
-/// Returns `SessionError` if the programs can't be built, or lack XCHNG.
-pub fn open_at_exchange(
-    profile: &BoardProfile,
-    evaluator: &Evaluator,
-    position: &Position,
-    square: Square,
-    within: f64,
-    should_stop: ShouldStop<'_>,
-) -> Result<DebugSession, SessionError> {
-    let debugger = open_for_position(profile, evaluator, position)?;
-    run_to_exchange(debugger, square, within, should_stop)
-}
-
-/// Runs a board that is about to receive its request to XCHNG for `square`; see
-/// [`open_at_exchange`].
-///
-/// # Errors
-/// Returns `SessionError` if the programs lack XCHNG.
-pub fn run_to_exchange(
-    mut debugger: Debugger,
-    square: Square,
-    within: f64,
-    should_stop: ShouldStop<'_>,
-) -> Result<DebugSession, SessionError> {
-    let code = debugger.code();
-    let xchng = code.symbol("XCHNG").ok_or(SessionError::NoLabel("XCHNG"))?;
-    let condition = format!("[M3] == {}", encode::square(square));
-    let condition =
-        BoundExpression::parse(&condition, code).map_err(|_| SessionError::NoLabel("M3"))?;
-    let id = debugger
-        .stops
-        .add_breakpoint(Breakpoint { condition: Some(condition), ..Breakpoint::at(xchng) });
-    let outcome = match run_with_timeout(&mut debugger, within, should_stop) {
-        Err(outcome) => outcome,
-        Ok(HaltReason::Breakpoint) => EntryOutcome::Reached,
-        Ok(_) => EntryOutcome::NotCalled(square),
-    };
-    debugger.stops.remove_breakpoint(id);
-    let outcome = debugger.last_error().map_or(outcome, EntryOutcome::Failed);
-    Ok(DebugSession { debugger, outcome })
 }
 
 /// Runs until the board halts, for at most `within` seconds of its own time.
 ///
 /// # Errors
-/// Returns `EntryOutcome::TimedOut` after that time, `EntryOutcome::Interrupted` if `should_stop`
+/// Returns `RunAborted::TimedOut` after that time, `RunAborted::Interrupted` if `should_stop`
 /// returned `true`.
 pub fn run_with_timeout(
     debugger: &mut Debugger,
     within: f64,
     should_stop: ShouldStop<'_>,
-) -> Result<HaltReason, EntryOutcome> {
+) -> Result<HaltReason, RunAborted> {
     let end = debugger.clock() + (within * debugger.clock_hz() as f64) as u64;
     let mut is_late = false;
     let halt = debugger.run(ExecCommand::Continue, &mut |debugger| {
@@ -142,22 +40,10 @@ pub fn run_with_timeout(
         is_late || should_stop(debugger)
     });
     match halt {
-        HaltReason::Paused if is_late => Err(EntryOutcome::TimedOut(within)),
-        HaltReason::Paused => Err(EntryOutcome::Interrupted),
+        HaltReason::Paused if is_late => Err(RunAborted::TimedOut(within)),
+        HaltReason::Paused => Err(RunAborted::Interrupted),
         halt => Ok(halt),
     }
-}
-
-/// Opens the application about to receive a POSITION request.
-pub fn open_for_position(
-    profile: &BoardProfile,
-    evaluator: &Evaluator,
-    position: &Position,
-) -> Result<Debugger, BuildError> {
-    let mut machine = Machine::with_application(profile, evaluator)?;
-    machine.send(&Request::Position { squares: encode::squares(position) });
-    let code = machine.code();
-    Ok(Debugger::new(machine.board, code))
 }
 
 /// Returns a simulated board about to run the first instruction of a program, and its code map.
@@ -171,8 +57,7 @@ pub fn board_with_program(
     let LoadedProgram { mapped, entry, .. } = program;
     let image = mapped.image.clone();
     if profile.ram.addresses().contains(&entry) {
-        let evaluator = Evaluator::default();
-        let mut machine = Machine::new(profile, ProgramKind::Application, &evaluator)?;
+        let mut machine = Machine::new(profile)?;
         machine.run_until_idle();
         machine.jump_to(entry);
         // Only now: the program may overwrite the monitor's work area.
@@ -196,10 +81,39 @@ fn monitor_map(monitor: &Program) -> MappedProgram {
 /// Opens a program on a simulated board, halted at its first instruction.
 pub fn open_program(
     profile: &BoardProfile,
-    program: LoadedProgram,
+    mut program: LoadedProgram,
 ) -> Result<Debugger, ProgramError> {
+    let panes = std::mem::take(&mut program.panes);
     let (board, code) = board_with_program(profile, program)?;
-    Ok(Debugger::new(board, code))
+    let mut debugger = Debugger::new(board, code);
+    panes.into_iter().for_each(|pane| debugger.add_pane(pane));
+    Ok(debugger)
+}
+
+/// Opens a program on a target, halted at its entry, with a twin in the same state.
+///
+/// # Errors
+/// Returns `TargetError` if the kernel can't be built, or a program can't be loaded.
+pub fn open_program_on_target(
+    profile: &BoardProfile,
+    program: LoadedProgram,
+    kernel: Box<dyn DebugKernel>,
+) -> Result<Debugger, TargetError> {
+    let LoadedProgram { mapped, entry, panes, .. } = program;
+    let image = mapped.image.clone();
+    // Only the program's own symbols: the monitor has a PCRPT, too, which can't halt a program.
+    let own = CodeMap::from_programs([mapped.clone()]);
+    let program = TargetProgram::new(profile, image, entry, &own)?;
+    let target = Target::start(program, kernel, profile.clock_hz)?;
+    let mut twin = Machine::new(profile)?;
+    twin.run_until_idle();
+    twin.jump_to(target.program.entry);
+    load_image(&mut twin.board, &target.program.image);
+    twin.board.set_registers(&target.program.registers());
+    let code = CodeMap::from_programs([mapped, monitor_map(&twin.monitor.program)]);
+    let mut debugger = Debugger::on_target(twin.board, code, target);
+    panes.into_iter().for_each(|pane| debugger.add_pane(pane));
+    Ok(debugger)
 }
 
 /// The contents of the ROM: the program's bytes below RAM.

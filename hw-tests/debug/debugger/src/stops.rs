@@ -1,11 +1,19 @@
 //! Breakpoints with conditions and hit counts, and watchpoints on memory, ports and registers.
 
+mod hits;
+mod log;
+
 use std::cell::Ref;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::expression::{BoundExpression, LogMessage};
+use super::timeline::Timeline;
 use board_simulator::{AccessKind, BusAccess, Registers};
+use hits::HitLog;
+use log::Log;
 use z80_core::{FLAGS, canonical_register_name, register_value};
+
+pub(super) use hits::Moment;
 
 /// The number of a breakpoint, unique within a session.
 pub type BreakpointId = u32;
@@ -65,8 +73,6 @@ pub struct Breakpoint {
     pub condition: Option<BoundExpression>,
     /// Which hits halt the board.
     pub hits: HitCondition,
-    /// Hits whose condition held, since the breakpoint was set or the board was restarted.
-    pub hit_count: u32,
     /// A message to log at a hit, instead of a halt.
     pub log: Option<LogMessage>,
     /// Commands to execute after a halt at a hit, separated by `;`.
@@ -76,14 +82,7 @@ pub struct Breakpoint {
 impl Breakpoint {
     /// Creates a breakpoint that halts at every hit.
     pub fn at(address: u16) -> Self {
-        Self {
-            address,
-            condition: None,
-            hits: HitCondition::Every,
-            hit_count: 0,
-            log: None,
-            commands: None,
-        }
+        Self { address, condition: None, hits: HitCondition::Every, log: None, commands: None }
     }
 
     fn holds(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> bool {
@@ -180,54 +179,71 @@ pub(super) struct StepTrace<'a> {
     pub(super) after: Registers,
 }
 
+impl<'a> StepTrace<'a> {
+    /// The last step of a timeline, which recorded its bus cycles.
+    pub(super) fn of(timeline: &'a Timeline) -> Self {
+        let before = timeline.before().registers;
+        Self { accesses: timeline.accesses(), before, after: timeline.registers() }
+    }
+}
+
 /// A watchpoint with the condition for a hit to count, and the hits that halt the board.
 #[derive(Debug, Clone)]
 struct WatchEntry {
     watch: Watchpoint,
     condition: Option<BoundExpression>,
     hits: HitCondition,
-    hit_count: u32,
+}
+
+/// Breakpoints and watchpoints without their hits: what a search in the past looks for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct StopSet {
+    breaks: BTreeMap<BreakpointId, Breakpoint>,
+    watches: BTreeMap<WatchpointId, WatchEntry>,
 }
 
 /// All breakpoints and watchpoints of a session, and the expressions shown at each halt.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct StopPoints {
-    breaks: BTreeMap<BreakpointId, Breakpoint>,
-    watches: BTreeMap<WatchpointId, WatchEntry>,
+    set: StopSet,
+    hits: HashMap<u32, HitLog>,
+    /// The breakpoints that halted the board, if one did.
+    halting: Vec<BreakpointId>,
     displays: BTreeMap<u32, String>,
     /// `if X`, `hits N`, `log TEXT` and `do COMMANDS` of each `break` and `watch` command,
     /// verbatim, for saved sessions.
     command_suffixes: BTreeMap<u32, String>,
     next: u32,
-    logged: Vec<String>,
+    log: Log,
 }
 
 impl StopPoints {
     /// Adds a breakpoint.
     pub fn add_breakpoint(&mut self, breakpoint: Breakpoint) -> BreakpointId {
         self.next += 1;
-        self.breaks.insert(self.next, breakpoint);
+        self.set.breaks.insert(self.next, breakpoint);
         self.next
     }
 
     /// Removes a breakpoint; returns `false` if there is none with this number.
     pub fn remove_breakpoint(&mut self, id: BreakpointId) -> bool {
-        self.breaks.remove(&id).is_some()
+        self.hits.remove(&id);
+        self.set.breaks.remove(&id).is_some()
     }
 
     /// Removes the breakpoints at an address.
     pub fn remove_breakpoints_at(&mut self, address: u16) {
-        self.breaks.retain(|_, breakpoint| breakpoint.address != address);
+        self.set.breaks.retain(|_, breakpoint| breakpoint.address != address);
     }
 
     /// Returns `true` if there is a breakpoint at an address.
     pub fn has_breakpoint(&self, address: u16) -> bool {
-        self.breaks.values().any(|breakpoint| breakpoint.address == address)
+        self.set.breaks.values().any(|breakpoint| breakpoint.address == address)
     }
 
     /// The breakpoints, in the order in which they were set.
     pub fn breakpoints(&self) -> impl Iterator<Item = (BreakpointId, &Breakpoint)> {
-        self.breaks.iter().map(|(id, breakpoint)| (*id, breakpoint))
+        self.set.breaks.iter().map(|(id, breakpoint)| (*id, breakpoint))
     }
 
     /// Adds a watchpoint.
@@ -243,7 +259,7 @@ impl StopPoints {
         hits: HitCondition,
     ) -> WatchpointId {
         self.next += 1;
-        self.watches.insert(self.next, WatchEntry { watch, condition, hits, hit_count: 0 });
+        self.set.watches.insert(self.next, WatchEntry { watch, condition, hits });
         self.next
     }
 
@@ -275,6 +291,110 @@ impl StopPoints {
         self.displays.iter().map(|(id, text)| (*id, text.as_str()))
     }
 
+    /// The breakpoints and watchpoints, to be copied for a search.
+    pub(super) fn set(&self) -> &StopSet {
+        &self.set
+    }
+
+    /// Returns the messages logged since the last call.
+    pub(super) fn take_log(&mut self) -> Vec<String> {
+        self.log.take()
+    }
+
+    pub(super) fn log(&mut self, line: String) {
+        self.log.push(line);
+    }
+
+    /// The breakpoints that halted the board when it last halted at one.
+    pub(super) fn halting(&self) -> impl Iterator<Item = (BreakpointId, &Breakpoint)> {
+        self.halting.iter().filter_map(|id| Some((*id, self.set.breaks.get(id)?)))
+    }
+
+    /// Records that a search ended at these breakpoints.
+    pub(super) fn set_halting(&mut self, halting: Vec<BreakpointId>) {
+        self.halting = halting;
+    }
+
+    /// The hits of a breakpoint or watchpoint up to a moment: those observed since it was set or
+    /// the board was restarted.
+    pub(super) fn hit_count(&self, id: u32, moment: Moment) -> u32 {
+        self.hits.get(&id).map_or(0, |hits| hits.count(moment))
+    }
+
+    /// Forgets the hits after a step, which is followed by another future now.
+    pub(super) fn forget_hits_after(&mut self, step: u64) {
+        self.hits.values_mut().for_each(|hits| hits.forget_after(step));
+    }
+
+    /// Removes a watchpoint; returns `false` if there is none with this number.
+    pub fn remove_watchpoint(&mut self, id: WatchpointId) -> bool {
+        self.set.watches.remove(&id).is_some()
+    }
+
+    /// Removes all watchpoints equal to this one.
+    pub fn remove_matching_watchpoints(&mut self, watch: &Watchpoint) {
+        self.set.watches.retain(|_, entry| entry.watch != *watch);
+    }
+
+    /// The watchpoints, in the order in which they were set.
+    pub fn watchpoints(&self) -> impl Iterator<Item = (WatchpointId, &Watchpoint)> {
+        self.set.watches.iter().map(|(id, entry)| (*id, &entry.watch))
+    }
+
+    /// Removes all breakpoints, watchpoints and displayed expressions.
+    pub fn clear(&mut self) {
+        self.set = StopSet::default();
+        self.displays.clear();
+    }
+
+    /// Resets all hit counts to 0.
+    pub(super) fn reset_hit_counts(&mut self) {
+        self.hits.clear();
+    }
+
+    /// Counts a hit of each breakpoint at PC, and logs their messages; returns `true` if one of
+    /// them halts the board.
+    pub(super) fn record_arrival(
+        &mut self,
+        moment: Moment,
+        registers: &Registers,
+        read: &dyn Fn(u16) -> u8,
+    ) -> bool {
+        self.halting.clear();
+        for (id, breakpoint) in &self.set.breaks {
+            if !breakpoint.holds(registers, read) {
+                continue;
+            }
+            let hit = self.hits.entry(*id).or_default().record(moment);
+            let is_hit = breakpoint.hits.matches(hit);
+            match &breakpoint.log {
+                Some(message) if is_hit => self.log.push(message.format(registers, read)),
+                None if is_hit => self.halting.push(*id),
+                _ => {}
+            }
+        }
+        !self.halting.is_empty()
+    }
+
+    /// Counts the hits of the watchpoints that the step accessed; returns the first that halts the
+    /// board.
+    pub(super) fn record_watch_hit(
+        &mut self,
+        moment: Moment,
+        step: &StepTrace<'_>,
+        read: &dyn Fn(u16) -> u8,
+    ) -> Option<WatchHit> {
+        let mut halting = None;
+        for (id, entry) in &self.set.watches {
+            let Some(hit) = entry.hit(*id, step, read) else { continue };
+            let number = self.hits.entry(*id).or_default().record(moment);
+            halting = halting.or(entry.hits.matches(number).then_some(hit));
+        }
+        halting
+    }
+}
+
+impl StopSet {
     pub(super) fn is_empty(&self) -> bool {
         self.breaks.is_empty() && self.watches.is_empty()
     }
@@ -283,75 +403,17 @@ impl StopPoints {
         !self.watches.is_empty()
     }
 
-    /// Returns the messages logged since the last call.
-    pub(super) fn take_log(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.logged)
-    }
-
-    pub(super) fn log(&mut self, line: String) {
-        self.logged.push(line);
-    }
-
-    /// Removes a watchpoint; returns `false` if there is none with this number.
-    pub fn remove_watchpoint(&mut self, id: WatchpointId) -> bool {
-        self.watches.remove(&id).is_some()
-    }
-
-    /// Removes all watchpoints equal to this one.
-    pub fn remove_matching_watchpoints(&mut self, watch: &Watchpoint) {
-        self.watches.retain(|_, entry| entry.watch != *watch);
-    }
-
-    /// The watchpoints, in the order in which they were set.
-    pub fn watchpoints(&self) -> impl Iterator<Item = (WatchpointId, &Watchpoint)> {
-        self.watches.iter().map(|(id, entry)| (*id, &entry.watch))
-    }
-
-    /// Removes all breakpoints, watchpoints and displayed expressions.
-    pub fn clear(&mut self) {
-        self.breaks.clear();
-        self.watches.clear();
-        self.displays.clear();
-    }
-
-    /// Resets all hit counts to 0.
-    pub(super) fn reset_hit_counts(&mut self) {
-        self.breaks.values_mut().for_each(|breakpoint| breakpoint.hit_count = 0);
-        self.watches.values_mut().for_each(|entry| entry.hit_count = 0);
-    }
-
-    /// Counts a hit of each breakpoint at PC, and logs their messages; returns `true` if one of
-    /// them halts the board.
-    pub(super) fn record_arrival(
-        &mut self,
-        registers: &Registers,
-        read: &dyn Fn(u16) -> u8,
-    ) -> bool {
-        let mut stops = false;
-        for breakpoint in
-            self.breaks.values_mut().filter(|breakpoint| breakpoint.holds(registers, read))
-        {
-            breakpoint.hit_count = breakpoint.hit_count.saturating_add(1);
-            let is_hit = breakpoint.hits.matches(breakpoint.hit_count);
-            match &breakpoint.log {
-                Some(message) if is_hit => self.logged.push(message.format(registers, read)),
-                Some(_) => {}
-                None => stops |= is_hit,
-            }
-        }
-        stops
-    }
-
-    /// Returns `true` if a breakpoint's condition holds at PC. Does not count a hit: in a reverse
-    /// search the number of the hit is unknown.
-    pub(super) fn any_breakpoint_holds(
+    /// The breakpoints at PC that halt a search and whose condition holds. Hits are not counted:
+    /// in the past, the number of a hit that was not observed is unknown.
+    pub(super) fn breakpoints_held(
         &self,
         registers: &Registers,
         read: &dyn Fn(u16) -> u8,
-    ) -> bool {
-        self.breaks
-            .values()
-            .any(|breakpoint| breakpoint.log.is_none() && breakpoint.holds(registers, read))
+    ) -> impl Iterator<Item = BreakpointId> {
+        let held = self.breaks.iter().filter(move |(_, breakpoint)| {
+            breakpoint.log.is_none() && breakpoint.holds(registers, read)
+        });
+        held.map(|(id, _)| *id)
     }
 
     /// The first watchpoint that the step accessed and whose condition holds, whatever its hits.
@@ -361,22 +423,6 @@ impl StopPoints {
         read: &dyn Fn(u16) -> u8,
     ) -> Option<WatchHit> {
         self.watches.iter().find_map(|(id, entry)| entry.hit(*id, step, read))
-    }
-
-    /// Counts the hits of the watchpoints that the step accessed; returns the first that halts the
-    /// board.
-    pub(super) fn record_watch_hit(
-        &mut self,
-        step: &StepTrace<'_>,
-        read: &dyn Fn(u16) -> u8,
-    ) -> Option<WatchHit> {
-        let mut halting = None;
-        for (id, entry) in &mut self.watches {
-            let Some(hit) = entry.hit(*id, step, read) else { continue };
-            entry.hit_count = entry.hit_count.saturating_add(1);
-            halting = halting.or(entry.hits.matches(entry.hit_count).then_some(hit));
-        }
-        halting
     }
 }
 

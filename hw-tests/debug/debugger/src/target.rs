@@ -49,6 +49,8 @@ pub(super) struct Target {
     pub(super) program: TargetProgram,
     pub(super) stopped: StoppedState,
     pub(super) running: bool,
+    /// `false` after a restart that failed: what is on the board is unknown.
+    pub(super) is_loaded: bool,
     pub(super) resumed_at: Instant,
     t_states: u64,
     clock_hz: u64,
@@ -73,6 +75,7 @@ impl Target {
             program,
             stopped: state,
             running: false,
+            is_loaded: true,
             t_states: 0,
             clock_hz,
             memory: RefCell::new(BTreeMap::new()),
@@ -173,12 +176,12 @@ impl Target {
         }
     }
 
-    /// Reloads and restarts the program, through the monitor.
-    pub(super) fn restart(&mut self) {
+    /// Reloads and restarts the program, through the monitor; returns `false` if that fails.
+    pub(super) fn restart(&mut self) -> bool {
+        self.clear_error();
         if self.running {
-            *self.last_error.borrow_mut() =
-                Some("the program is running: stop it first".to_owned());
-            return;
+            self.set_error("the program is running: stop it first");
+            return false;
         }
         let restarted = self.program.start(self.kernel.get_mut().as_mut());
         let restarted = restarted.map(|state| {
@@ -187,7 +190,9 @@ impl Target {
             self.output.clear();
             self.twin = Twin::default();
         });
+        self.is_loaded = restarted.is_ok();
         self.record_error(restarted);
+        self.is_loaded
     }
 
     pub(super) fn record_halt(&mut self, state: StoppedState) {

@@ -10,9 +10,9 @@ use firmware_wire::{MAX_BREAKPOINTS, StoppedState};
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
+use super::stepper::{Goal, Stepper, run_forward};
 use super::target::{HaltCause, KernelError, TwinEvent, not_writable};
 use predict_next::{NextState, predict_next};
-use z80_core::is_call;
 
 /// How often the caller is polled while the program runs.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -25,25 +25,14 @@ impl Debugger {
         command: ExecCommand,
         should_stop: ShouldStop<'_>,
     ) -> HaltReason {
-        if let Some(target) = &self.target {
+        if let Some(target) = &self.boards.target {
             target.clear_error();
         }
-        let mut stepper = TargetStepper { debugger: self, should_stop };
-        let halt = match command {
-            ExecCommand::Step => stepper.step(),
-            ExecCommand::StepOver => stepper.step_over(),
-            ExecCommand::StepLine => stepper.step_line(false),
-            ExecCommand::StepLineInto => stepper.step_line(true),
-            ExecCommand::StepOut => stepper.step_out(),
-            ExecCommand::RunTo(address) => stepper.go(Some(address)),
-            _ => stepper.go(None),
-        };
-        match halt {
-            Ok(halt) | Err(halt) => halt,
-        }
+        run_forward(&mut TargetStepper { debugger: self, should_stop }, command)
     }
 }
 
+/// Executes one command on a target.
 struct TargetStepper<'a, 'b> {
     debugger: &'a mut Debugger,
     should_stop: ShouldStop<'b>,
@@ -52,13 +41,31 @@ struct TargetStepper<'a, 'b> {
 /// `Err` ends the command with a reason to halt.
 type ExecResult<T> = Result<T, HaltReason>;
 
+impl Stepper for TargetStepper<'_, '_> {
+    fn debugger(&self) -> &Debugger {
+        self.debugger
+    }
+
+    fn step(&mut self) -> HaltReason {
+        self.try_step().unwrap_or_else(|halt| halt)
+    }
+
+    fn run_to(&mut self, goal: &Goal<'_>) -> HaltReason {
+        self.try_run_to(goal).unwrap_or_else(|halt| halt)
+    }
+
+    fn is_stopped(&mut self) -> bool {
+        (self.should_stop)(self.debugger)
+    }
+}
+
 impl TargetStepper<'_, '_> {
     fn registers(&self) -> Registers {
         self.debugger.registers()
     }
 
     fn fail(&self, problem: impl Into<String>) -> HaltReason {
-        if let Some(target) = &self.debugger.target {
+        if let Some(target) = &self.debugger.boards.target {
             target.set_error(problem);
         }
         HaltReason::TargetError
@@ -80,7 +87,7 @@ impl TargetStepper<'_, '_> {
     }
 
     /// Executes one instruction; a breakpoint in an interrupt service that starts halts the board.
-    fn step(&mut self) -> ExecResult<HaltReason> {
+    fn try_step(&mut self) -> ExecResult<HaltReason> {
         let at = self.registers().pc;
         self.step_from(at)?;
         let is_break = self.debugger.stops.has_breakpoint(self.registers().pc);
@@ -117,21 +124,21 @@ impl TargetStepper<'_, '_> {
         }
     }
 
-    /// Runs to a breakpoint, or to an address.
-    fn go(&mut self, to: Option<u16>) -> ExecResult<HaltReason> {
-        self.until(to, |_| true)
-    }
-
-    /// Runs to a breakpoint, or to an address when `done` returns `true` there.
-    fn until(
-        &mut self,
-        to: Option<u16>,
-        done: impl Fn(&Registers) -> bool,
-    ) -> ExecResult<HaltReason> {
+    /// Runs to a breakpoint, or to a goal, at whose address the program is halted.
+    fn try_run_to(&mut self, goal: &Goal<'_>) -> ExecResult<HaltReason> {
+        let (to, min_sp) = match *goal {
+            Goal::None => (None, 0),
+            Goal::Address(address) => (Some(address), 0),
+            Goal::Return { address, sp } => (Some(self.code_after_call(address)), sp),
+            Goal::ReturnAbove(_) | Goal::True(_) => {
+                return Err(self.fail("no return address found on the stack"));
+            }
+        };
         loop {
             let addresses: Vec<u16> = self.breakpoints().into_iter().chain(to).collect();
             let at = self.registers().pc;
-            let is_held = self.debugger.target.as_ref().is_some_and(|target| !target.running);
+            let is_held =
+                self.debugger.boards.target.as_ref().is_some_and(|target| !target.running);
             let is_waiting =
                 is_held && (addresses.contains(&at) || self.debugger.peek(at) == RST_6);
             if is_waiting {
@@ -145,7 +152,7 @@ impl TargetStepper<'_, '_> {
             if is_break && self.debugger.is_stopped_by_breakpoint() {
                 return Ok(HaltReason::Breakpoint);
             }
-            if to == Some(now.pc) && done(&now) {
+            if to == Some(now.pc) && now.sp >= min_sp {
                 return Ok(HaltReason::Completed);
             }
             if self.debugger.peek(now.pc) == RST_6 && !is_break {
@@ -154,40 +161,16 @@ impl TargetStepper<'_, '_> {
         }
     }
 
-    fn step_over(&mut self) -> ExecResult<HaltReason> {
-        let Registers { pc, sp, .. } = self.registers();
-        let opcode = self.debugger.peek(pc);
-        if !is_call(opcode) || opcode == RST_6 {
-            return self.step();
-        }
-        let next = pc.wrapping_add(self.debugger.instruction_length(pc));
-        self.until(Some(next), |now| now.sp >= sp)
-    }
-
-    /// Runs to the return address of the innermost call that the stack seems to have.
-    fn step_out(&mut self) -> ExecResult<HaltReason> {
-        let sp = self.registers().sp;
-        let calls = self.debugger.calls();
-        let back = calls.first().map(|call| call.site.wrapping_add(3));
-        let back = back.ok_or_else(|| self.fail("no return address found on the stack"))?;
-        self.until(Some(back), |now| now.sp > sp)
-    }
-
-    fn step_line(&mut self, into: bool) -> ExecResult<HaltReason> {
-        let line = |debugger: &Debugger| debugger.line().map(|(file, at)| (file.to_owned(), at));
-        let began = line(self.debugger);
-        loop {
-            let halt = if into { self.step()? } else { self.step_over()? };
-            if halt != HaltReason::Completed {
-                return Ok(halt);
+    /// The first code at or after a return address: a routine returns behind parameters that
+    /// follow the call, and RST 6 must not replace one of them.
+    fn code_after_call(&self, address: u16) -> u16 {
+        let code = self.debugger.code();
+        match code.line_at(address) {
+            Some(line) if !line.is_code => {
+                let later = code.lines().filter(|line| line.is_code && line.address > address);
+                later.map(|line| line.address).min().unwrap_or(address)
             }
-            let now = line(self.debugger);
-            if now.is_some() && (now != began || self.debugger.at_line_start()) {
-                return Ok(HaltReason::Completed);
-            }
-            if (self.should_stop)(self.debugger) {
-                return Err(HaltReason::Paused);
-            }
+            _ => address,
         }
     }
 
@@ -211,9 +194,14 @@ impl TargetStepper<'_, '_> {
     }
 
     fn resume(&mut self, addresses: &[u16]) -> ExecResult<()> {
-        let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
+        let Some(target) = &mut self.debugger.boards.target else {
+            return Err(HaltReason::TargetError);
+        };
         if target.running {
             return Ok(());
+        }
+        if !target.is_loaded {
+            return Err(self.fail("the last restart failed; restart again"));
         }
         let mut addresses = addresses.to_vec();
         addresses.extend(target.program.break_in.map(|symbols| symbols.stop_address));
@@ -243,7 +231,9 @@ impl TargetStepper<'_, '_> {
     }
 
     fn wait(&mut self, time: Duration) -> ExecResult<Option<StoppedState>> {
-        let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
+        let Some(target) = &mut self.debugger.boards.target else {
+            return Err(HaltReason::TargetError);
+        };
         let state = target.kernel.get_mut().wait(time);
         target.receive_output();
         state.map_err(|error| self.fail(error.to_string()))
@@ -251,7 +241,9 @@ impl TargetStepper<'_, '_> {
 
     /// Records the state of the halted program, and returns what halted it.
     fn record_halt(&mut self, state: StoppedState) -> ExecResult<HaltCause> {
-        let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
+        let Some(target) = &mut self.debugger.boards.target else {
+            return Err(HaltReason::TargetError);
+        };
         target.record_halt(state);
         let cause = target.resolve_break_in();
         let registers = target.registers();
@@ -261,7 +253,9 @@ impl TargetStepper<'_, '_> {
 
     /// Halts the program with zeros on the line.
     fn break_in(&mut self) -> ExecResult<()> {
-        let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
+        let Some(target) = &mut self.debugger.boards.target else {
+            return Err(HaltReason::TargetError);
+        };
         if target.program.break_in.is_none() {
             return Err(self.fail(
                 "this program has no interrupt service that halts it (firmware/z80/place.asm): set \

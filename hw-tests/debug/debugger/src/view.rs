@@ -8,9 +8,10 @@ mod draw;
 
 use ratatui::crossterm::event::KeyCode;
 
-use super::commands::{self, CommandOutcome, Pane, execute};
+use super::commands::{self, CommandHelp, CommandOutcome, Pane, execute};
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
+use super::motions::{Motion, MotionKind};
 use super::render;
 
 /// The keys of single commands, as the bottom row and `?` show them.
@@ -75,6 +76,8 @@ pub struct View {
     prompt: Option<String>,
     last_command: Option<String>,
     is_running: bool,
+    /// Whether the board has halted since the last key: Ctrl-C may have been meant for it.
+    has_just_halted: bool,
     /// The last lines that breakpoints have logged.
     log: Vec<String>,
 }
@@ -94,6 +97,7 @@ impl View {
             prompt: None,
             last_command: None,
             is_running: false,
+            has_just_halted: false,
             log: Vec::new(),
         }
     }
@@ -108,6 +112,11 @@ impl View {
     /// The debugger.
     pub fn debugger(&self) -> &Debugger {
         &self.debugger
+    }
+
+    /// The last messages that breakpoints have logged.
+    pub fn log(&self) -> &[String] {
+        &self.log
     }
 
     /// Returns `true` if the console is shown; keys then go to the running board.
@@ -153,11 +162,22 @@ impl View {
 
     /// Handles a key and returns the action bound to it.
     pub fn handle_key(&mut self, key: KeyCode) -> KeyAction {
+        self.has_just_halted = false;
         match (self.prompt.take(), key) {
             (Some(text), key) => self.type_into(text, key),
             (None, KeyCode::Char(key)) => self.action_for_char(key),
             (None, key) => self.handle_control_key(key),
         }
+    }
+
+    /// Handles Ctrl-C while the board is halted; returns `true` if it ends the session. Right after
+    /// a halt it does not: it was meant to stop the board.
+    pub fn handle_interrupt(&mut self) -> bool {
+        let has_just_halted = std::mem::take(&mut self.has_just_halted);
+        if has_just_halted {
+            self.status = "the board has halted by itself; Ctrl-C again quits".to_owned();
+        }
+        !has_just_halted
     }
 
     /// Handles a key while the board runs; returns `false` if it ends the session. Commands that
@@ -207,42 +227,29 @@ impl View {
     }
 
     fn action_for_char(&mut self, key: char) -> KeyAction {
-        let command = match key {
-            's' => ExecCommand::Step,
-            'S' => ExecCommand::ReverseStep,
-            'v' => ExecCommand::StepOver,
-            'n' => ExecCommand::StepLine,
-            'N' => ExecCommand::ReverseStepLine,
-            'i' => ExecCommand::StepLineInto,
-            'o' => ExecCommand::StepOut,
-            'c' => ExecCommand::Continue,
-            'C' => ExecCommand::ReverseContinue,
-            't' | 'T' => return self.run_to_cursor(key == 'T'),
-            'W' => return self.find_last_change(),
-            'R' => return KeyAction::Command("restart".to_owned()),
-            'b' => return self.toggle_break(),
-            'e' => {
+        // The key of a motion is the letter of its command.
+        let command = CommandHelp::find(&key.to_string());
+        let motion = command.and_then(|command| Motion::by_command(command.name));
+        match (motion, key) {
+            (Some(MotionKind::ToInstruction(make)), _) => return self.run_to_cursor(make),
+            (Some(motion), _) => {
+                let command = motion.with(Some(self.memory_address()), None);
+                return command.map_or(KeyAction::Nothing, KeyAction::Move);
+            }
+            (None, 'R') => return KeyAction::Command("restart".to_owned()),
+            (None, 'b') => return self.toggle_break(),
+            (None, 'e') => {
                 self.prompt = Some(format!(":set [{:04X}H] = ", self.memory_address()));
-                return KeyAction::Nothing;
             }
-            ':' | '/' => {
-                self.prompt = Some(key.to_string());
-                return KeyAction::Nothing;
+            (None, ':' | '/') => self.prompt = Some(key.to_string()),
+            (None, '?') => self.show(Pane::Help),
+            (None, 'q') => return KeyAction::Quit,
+            (None, _) => {
+                let key = render::printable(&key.to_string());
+                self.status = format!("unknown key {key}; ? shows all keys");
             }
-            '?' => {
-                self.show(Pane::Help);
-                return KeyAction::Nothing;
-            }
-            'q' => return KeyAction::Quit,
-            _ => {
-                self.status = format!(
-                    "unknown key {}; ? shows all keys",
-                    render::printable(&key.to_string())
-                );
-                return KeyAction::Nothing;
-            }
-        };
-        KeyAction::Move(command)
+        }
+        KeyAction::Nothing
     }
 
     /// Handles keys other than characters.
@@ -299,6 +306,7 @@ impl View {
     /// Shows why the board halted.
     pub fn show_halt(&mut self, halt: HaltReason) {
         self.is_running = false;
+        self.has_just_halted = halt != HaltReason::Paused;
         self.cursor = None;
         self.collect_log();
         self.status = render::describe_halt(&self.debugger, halt);

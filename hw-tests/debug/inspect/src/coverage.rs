@@ -1,8 +1,8 @@
-//! `hw-tests coverage`: the lines and branches of the Z80 code that run.
+//! `hw-inspect coverage`: the lines and branches of the Z80 code that run.
 
 use std::path::{Path, PathBuf};
 
-use board_debugger::profiling::{Coverage, CoverageWorkload, FileCoverage, coverage_table};
+use board_debugger::profiling::{Coverage, FileCoverage, coverage_table};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED};
 use cli_support::files::write_output;
@@ -10,6 +10,7 @@ use firmware::BUILT_IN_ROOT;
 use firmware::code_map::CodeMap;
 use firmware::profile::BoardProfile;
 use sargon_corpus as corpus;
+use sargon_debugging::CoverageWorkload;
 use serde_json::json;
 
 use super::workload::Workload;
@@ -46,7 +47,7 @@ pub(super) fn coverage(args: &CoverageArgs) -> CommandResult {
     let profiles = profiles?;
     let mut least = args.least.unwrap_or(0.0);
     let CoverageWorkload { coverage, code } = match run_program(args, &profiles)? {
-        Some(workout) => workout,
+        Some(workload) => workload,
         None => {
             least = args.least.unwrap_or(MIN_LINE_COVERAGE_PERCENT);
             let cases =

@@ -1,9 +1,10 @@
-//! `hw-tests dap`: the Debug Adapter Protocol on standard input and output.
+//! `hw-inspect dap`: the Debug Adapter Protocol on standard input and output.
 
 use std::io;
+use std::path::PathBuf;
 
 use board_debugger::dap::{self, LaunchArguments, LaunchedSession};
-use board_debugger::{ShouldStop, open_at_exchange, open_program};
+use board_debugger::{ShouldStop, open_program};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use firmware::evaluator::Evaluator;
@@ -13,6 +14,7 @@ use super::session::{
 };
 use super::target::TargetArgs;
 use sargon_corpus::args::{parse_position, parse_square, single};
+use sargon_debugging::{EntryOutcome, open_at_exchange};
 
 /// Seconds of board time within which the call must be reached.
 const TIMEOUT_SECONDS: f64 = 10.0;
@@ -28,12 +30,37 @@ pub(super) fn serve(_args: &DapArgs) -> CommandResult {
     Ok(0)
 }
 
+/// The arguments of `launch` for a position and a square.
+struct PositionArguments {
+    fen: Option<String>,
+    square: Option<String>,
+    behaviour: Option<String>,
+    /// The folder with the user's own routines.
+    sargon_dir: Option<PathBuf>,
+    /// Time limit for reaching the call, in seconds of the board's time.
+    within: Option<f64>,
+}
+
+impl PositionArguments {
+    fn take(arguments: &mut LaunchArguments) -> Result<Self, String> {
+        Ok(Self {
+            fen: arguments.take("fen")?,
+            square: arguments.take("square")?,
+            behaviour: arguments.take("behaviour")?,
+            sargon_dir: arguments.take("sargonDir")?,
+            within: arguments.take("within")?,
+        })
+    }
+}
+
 /// Starts the session described by the arguments of `launch`.
 fn launch(
-    arguments: &LaunchArguments,
+    arguments: &mut LaunchArguments,
     should_stop: ShouldStop<'_>,
 ) -> Result<LaunchedSession, String> {
-    let session = match (&arguments.program, &arguments.fen) {
+    let of_position = PositionArguments::take(arguments)?;
+    let fen = of_position.fen.clone();
+    let session = match (&arguments.program, &fen) {
         (Some(_), Some(_)) => return Err("\"program\" and \"fen\" exclude each other".to_owned()),
         (Some(program), None) if is_test_file(program) => {
             let (line, board) = (line(arguments), arguments.board.as_deref());
@@ -43,9 +70,9 @@ fn launch(
             return Err("\"case\" requires a test file (.test.toml) as \"program\"".to_owned());
         }
         (Some(program), None) => launch_program(arguments, program)?,
-        (None, _) => launch_position(arguments, should_stop)?,
+        (None, _) => launch_position(arguments, of_position, should_stop)?,
     };
-    let named = arguments.fen.as_deref().and_then(|fen| single(fen).ok());
+    let named = fen.as_deref().and_then(|fen| single(fen).ok());
     let warning = named.and_then(|named| named.impossible_warning());
     Ok(LaunchedSession {
         runs: session.is_program && arguments.stop_on_entry == Some(false),
@@ -96,17 +123,18 @@ fn launch_program(arguments: &LaunchArguments, program: &str) -> Result<StartedS
 
 fn launch_position(
     arguments: &LaunchArguments,
+    of_position: PositionArguments,
     should_stop: ShouldStop<'_>,
 ) -> Result<StartedSession, String> {
+    let PositionArguments { fen, square, behaviour, sargon_dir, within } = of_position;
     let (line, board) = (line(arguments), arguments.board.as_deref());
     let missing = "launch requires \"fen\" and \"square\", such as e4, or \"program\"";
-    let fen = arguments.fen.as_deref().ok_or(missing)?;
-    let square = parse_square(arguments.square.as_deref().ok_or(missing)?)?;
-    let behaviour = arguments.behaviour.as_deref().unwrap_or("corrected").parse()?;
-    let own = arguments.sargon_dir.as_ref().map(Into::into);
-    let evaluator = Evaluator { behaviour, own };
-    let position = parse_position(fen)?;
-    let within = arguments.within.unwrap_or(TIMEOUT_SECONDS);
+    let fen = fen.ok_or(missing)?;
+    let square = parse_square(&square.ok_or(missing)?)?;
+    let behaviour = behaviour.as_deref().unwrap_or("corrected").parse()?;
+    let evaluator = Evaluator { behaviour, own: sargon_dir };
+    let position = parse_position(&fen)?;
+    let within = within.unwrap_or(TIMEOUT_SECONDS);
     let session = if line.uses_kernel() {
         let target = ExchangeTarget { evaluator, position, square, within };
         target.on_board(line.connect(board).map_err(text)?, should_stop).map_err(text)?
@@ -118,7 +146,7 @@ fn launch_position(
     };
     // A square without a piece has no call: the arguments are invalid, the program does not hang.
     match (&session.outcome, &session.message) {
-        (board_debugger::EntryOutcome::NotCalled(_), Some(message)) => Err(message.clone()),
+        (EntryOutcome::NotCalled(_), Some(message)) => Err(message.clone()),
         _ => Ok(session),
     }
 }

@@ -1,4 +1,4 @@
-//! `hw-tests debug`: the debugger in a terminal, or by a script.
+//! `hw-inspect debug`: the debugger in a terminal, or by a script.
 
 mod saved;
 mod terminal;
@@ -133,11 +133,19 @@ fn run_script(
         let line = String::from_utf8_lossy(&line.map_err(failed)?).into_owned();
         let end = debugger.clock() + (within * debugger.clock_hz() as f64) as u64;
         let is_late = |debugger: &Debugger| !debugger.is_searching() && debugger.clock() >= end;
-        let should_stop =
-            &mut |debugger: &mut Debugger| stop.load(Ordering::Relaxed) || is_late(debugger);
+        let mut printed = Ok(());
+        let should_stop = &mut |debugger: &mut Debugger| {
+            // As they come: the debugger keeps only the last ones.
+            let log = debugger.take_log();
+            if printed.is_ok() && !log.is_empty() {
+                printed = print(&format!("{}\n", log.join("\n")));
+            }
+            printed.is_err() || stop.load(Ordering::Relaxed) || is_late(debugger)
+        };
         let done = execute(debugger, &line, should_stop).map_err(|problem| {
             CommandError::new(USAGE, format!("{}:{number}: {problem}", script.display()))
         })?;
+        printed?;
         if stop.load(Ordering::Relaxed) {
             return Ok(INTERRUPTED);
         }

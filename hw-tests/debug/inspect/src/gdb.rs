@@ -1,4 +1,4 @@
-//! `hw-tests gdb`: gdb's remote protocol on a TCP port.
+//! `hw-inspect gdb`: gdb's remote protocol on a TCP port.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicBool;

@@ -1,6 +1,5 @@
-//! The command `hw-inspect`: debugger, profiler and coverage of Z80 code.
-//!
-//! `hw-tests debug` and similar commands run this program.
+//! The command `hw-inspect`: debugger, profiler and coverage of Z80 code. A program of its own, since
+//! building it takes as long as building all that runs the corpus.
 
 mod coverage;
 mod dap;

@@ -1,8 +1,7 @@
-//! `hw-tests profile`: where the T-states of the Z80 code go.
+//! `hw-inspect profile`: where the T-states of the Z80 code go.
 
 use std::path::PathBuf;
 
-use board_debugger::Machine;
 use board_debugger::profiling::{
     CallgrindProfile, RoutineTime, StepCounter, annotated_source, comparison_table,
     flame_graph_svg, line_table, line_times, routine_table, routine_times, to_speedscope,
@@ -15,6 +14,7 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::encode;
+use sargon_debugging::EvaluatorMachine;
 use serde_json::json;
 
 use super::sampling::Sampling;
@@ -158,7 +158,7 @@ fn compare(args: &ProfileArgs, profile: &BoardProfile, against: Behaviour) -> Co
 
 /// Profiles the evaluator with one behaviour over positions.
 struct BehaviourProfiler {
-    machine: Machine,
+    machine: EvaluatorMachine,
     counter: StepCounter,
     code: CodeMap,
 }
@@ -166,7 +166,7 @@ struct BehaviourProfiler {
 impl BehaviourProfiler {
     fn new(profile: &BoardProfile, behaviour: Behaviour) -> Result<Self, CommandError> {
         let evaluator = Evaluator { behaviour, own: None };
-        let machine = Machine::with_application(profile, &evaluator)?;
+        let machine = EvaluatorMachine::started(profile, &evaluator)?;
         let code = machine.code();
         Ok(Self { machine, counter: StepCounter::new(&code), code })
     }

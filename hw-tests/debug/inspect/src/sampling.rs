@@ -1,13 +1,14 @@
-//! `hw-tests profile` of a board on a serial line, by sampling.
+//! `hw-inspect profile` of a board on a serial line, by sampling.
 
 use board_debugger::profiling::{SampledRoutine, Samples, sample_table};
-use board_debugger::{Debugger, LoadedProgram, open_position_on_target, open_program_on_target};
+use board_debugger::{Debugger, LoadedProgram, open_program_on_target};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use cli_support::output::{json_line, print};
 use firmware::evaluator::Evaluator;
 use firmware_wire::{Decoder, DecoderEvent, REPLY_BIT, Request, kind};
 use sargon_corpus::args::PositionStream;
 use sargon_corpus::encode;
+use sargon_debugging::open_position_on_target;
 use sargon_reference::Position;
 use serde_json::json;
 

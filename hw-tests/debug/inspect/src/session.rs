@@ -7,15 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use board_debugger::{
-    DebugSession, Debugger, EntryOutcome, LoadedProgram, ProgramError, ProgramFile, Reload,
-    SessionError, ShouldStop, open_at_exchange, open_position_on_target, open_program,
-    open_program_on_target, run_to_exchange,
+    Debugger, LoadedProgram, ProgramError, ProgramFile, Reload, RunAborted, ShouldStop,
+    open_program, open_program_on_target,
 };
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE};
 use cli_support::time::time_within;
 use firmware::evaluator::{Behaviour, Evaluator};
 use sargon_corpus::args::{parse_position, parse_square, position};
+use sargon_debugging::{
+    DebugSession, EntryOutcome, SessionError, add_panes, open_at_exchange, open_position_on_target,
+    run_to_exchange,
+};
 use sargon_reference::{Position, Square};
 
 use super::target::{TargetArgs, TargetConnection, target_error};
@@ -100,8 +103,8 @@ impl StartedSession {
         match &self.outcome {
             EntryOutcome::Reached => 0,
             EntryOutcome::NotCalled(_) => NOTHING_SELECTED,
-            EntryOutcome::TimedOut(_) => FAILED,
-            EntryOutcome::Interrupted => cli_support::exit::INTERRUPTED,
+            EntryOutcome::Aborted(RunAborted::TimedOut(_)) => FAILED,
+            EntryOutcome::Aborted(RunAborted::Interrupted) => cli_support::exit::INTERRUPTED,
             EntryOutcome::Failed(_) => ENVIRONMENT,
         }
     }
@@ -148,7 +151,8 @@ impl SessionArgs {
         let profile = self.line.profile(self.board.as_deref()).ok()?;
         Some(Box::new(move || {
             let program = file.load(&profile).map_err(|error| error.to_string())?;
-            open_program(&profile, program).map_err(|error| error.to_string())
+            let debugger = open_program(&profile, program).map_err(|error| error.to_string())?;
+            Ok(StartedSession::program(debugger).debugger)
         }))
     }
 
@@ -228,8 +232,10 @@ impl StartedSession {
         Ok(Self::program(debugger.map_err(target_error)?))
     }
 
-    /// A session at the first instruction of a user's program.
-    pub(super) fn program(debugger: Debugger) -> Self {
+    /// A session at the first instruction of a user's program, with the evaluator's panes if it
+    /// contains the evaluator.
+    pub(super) fn program(mut debugger: Debugger) -> Self {
+        add_panes(&mut debugger);
         Self { debugger, outcome: EntryOutcome::Reached, message: None, is_program: true }
     }
 }
@@ -254,9 +260,10 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
     match error {
         ProgramError::Build(error) => error.into(),
         ProgramError::Read(..) => CommandError::new(ENVIRONMENT, error),
-        ProgramError::UnknownFileType(_) | ProgramError::NoEntry(_) | ProgramError::Project(_) => {
-            CommandError::new(USAGE, error)
-        }
+        ProgramError::UnknownFileType(_)
+        | ProgramError::NoEntry(_)
+        | ProgramError::Project(_)
+        | ProgramError::Pane(_) => CommandError::new(USAGE, error),
         _ => CommandError::new(FAILED, error),
     }
 }

@@ -1,4 +1,4 @@
-//! `hw-tests why`: finds the first wrong instruction that leads to a wrong residue.
+//! `hw-inspect why`: finds the first wrong instruction that leads to a wrong residue.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use board_debugger::commands::Pane;
 use board_debugger::view::View;
-use board_debugger::{Debugger, Diagnosis, FirstFault, diagnose};
+use board_debugger::{Debugger, ShouldStop};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use rcflash_link::rig::DEFAULT_BOARD;
 use sargon_corpus::{self as corpus, Case};
+use sargon_debugging::{ATTACKERS_PANE, Diagnosis, FirstFault, diagnose};
 
 use super::debug::open;
 use super::session::{board_time, session_error};
@@ -52,7 +53,7 @@ pub(super) fn run(args: &WhyArgs) -> CommandResult {
     let stop = install_handler()?;
     let evaluator = Evaluator { behaviour: args.behaviour, own: args.sargon_dir.clone() };
     let profile = BoardProfile::named(&args.board)?;
-    let should_stop: board_debugger::ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
+    let should_stop: ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
     let Diagnosis { debugger, fault: finding } =
         diagnose(&profile, &evaluator, &case, args.within.as_secs_f64(), should_stop)
             .map_err(session_error)?;
@@ -71,7 +72,7 @@ pub(super) fn run(args: &WhyArgs) -> CommandResult {
 /// Describes the location of the fault, for output without a terminal.
 fn location(debugger: &Debugger) -> String {
     let at = debugger.registers().pc;
-    let panes = [Pane::Calls, Pane::Code(at), Pane::Attackers];
+    let panes = [Pane::Calls, Pane::Code(at), Pane::Custom(ATTACKERS_PANE.to_owned())];
     let lines = panes.iter().flat_map(|pane| {
         let lines = pane.lines(debugger, PRINTED_ROWS);
         lines.into_iter().take(PRINTED_ROWS).map(|line| format!("  {line}\n"))

@@ -44,7 +44,9 @@ enum Node {
     SignedByte(Box<Node>),
     SignedWord(Box<Node>),
     Sign(char, Box<Node>),
-    Binary(&'static str, Box<Node>, Box<Node>),
+    /// A value, and operators of one precedence with their right values, applied from the left. A
+    /// list, since a chain may have any length.
+    Chain(Box<Node>, Vec<(&'static str, Node)>),
 }
 
 /// Error returned for an invalid expression.
@@ -63,7 +65,7 @@ pub enum ExpressionError {
     TooLarge(String, u32),
     /// This bracket is missing before the text, which is empty at the end.
     Unclosed(char, String),
-    /// Brackets and signs are nested too deeply.
+    /// Brackets, signs and suffixes are nested too deeply.
     TooDeep,
 }
 
@@ -165,9 +167,9 @@ impl Node {
             Self::Number(_) | Self::Variable(_) => {}
             Self::Byte(inner) | Self::Word(inner) | Self::Sign(_, inner) => inner.visit(look),
             Self::SignedByte(inner) | Self::SignedWord(inner) => inner.visit(look),
-            Self::Binary(_, left, right) => {
-                left.visit(look);
-                right.visit(look);
+            Self::Chain(first, rest) => {
+                first.visit(look);
+                rest.iter().for_each(|(_, right)| right.visit(look));
             }
         }
     }
@@ -186,8 +188,10 @@ impl Node {
             Self::Sign('-', inner) => values.limit(inner.value(values).saturating_neg()),
             Self::Sign('~', inner) => values.limit(!inner.value(values)),
             Self::Sign(_, inner) => (inner.value(values) == 0).into(),
-            Self::Binary(operator, left, right) => {
-                values.limit(binary(operator, left.value(values), right.value(values)))
+            Self::Chain(first, rest) => {
+                rest.iter().fold(first.value(values), |left, (operator, right)| {
+                    values.limit(binary(operator, left, right.value(values)))
+                })
             }
         }
     }
@@ -228,13 +232,13 @@ type Parsed = Result<Node, ExpressionError>;
 impl Parser<'_> {
     fn level(&mut self, level: usize) -> Parsed {
         let Some(operators) = OPERATORS_BY_PRECEDENCE.get(level) else { return self.term() };
-        let mut left = self.level(level + 1)?;
+        let first = self.level(level + 1)?;
+        let mut rest = Vec::new();
         while let Some(operator) = operators.iter().find(|operator| self.is_next(operator)) {
             self.skip(operator.len());
-            let right = self.level(level + 1)?;
-            left = Node::Binary(operator, Box::new(left), Box::new(right));
+            rest.push((*operator, self.level(level + 1)?));
         }
-        Ok(left)
+        Ok(if rest.is_empty() { first } else { Node::Chain(Box::new(first), rest) })
     }
 
     /// Returns `true` if the operator comes next; the first half of a double one does not count.
@@ -249,7 +253,11 @@ impl Parser<'_> {
             return Ok(Node::Sign(sign, Box::new(self.nested(Self::term)?)));
         }
         let mut node = self.operand()?;
-        while let Some(is_word) = memory_suffix(self.rest) {
+        for depth in self.depth.. {
+            let Some(is_word) = memory_suffix(self.rest) else { break };
+            if depth >= MAX_NESTING {
+                return Err(ExpressionError::TooDeep);
+            }
             self.skip(2);
             node = memory(node, is_word);
         }
@@ -287,7 +295,7 @@ impl Parser<'_> {
             self.skip(end);
             return Ok(signed(Box::new(self.nested(Self::operand)?)));
         }
-        let node = self.word(word)?;
+        let node = self.word(word, self.depth)?;
         self.skip(end);
         Ok(node)
     }
@@ -302,7 +310,10 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    fn word(&self, word: &str) -> Parsed {
+    fn word(&self, word: &str, depth: u32) -> Parsed {
+        if depth >= MAX_NESTING {
+            return Err(ExpressionError::TooDeep);
+        }
         if word.is_empty() {
             return Err(ExpressionError::NoValue(self.rest.to_owned()));
         }
@@ -316,7 +327,7 @@ impl Parser<'_> {
             word.len().checked_sub(2).and_then(|at| word.split_at_checked(at))
             && let Some(is_word) = memory_suffix(suffix)
         {
-            return Ok(memory(self.word(base)?, is_word));
+            return Ok(memory(self.word(base, depth + 1)?, is_word));
         }
         let value = parse_wide(word);
         self.number(word, value.ok_or_else(|| ExpressionError::UnknownName(word.to_owned()))?)
@@ -442,6 +453,15 @@ mod tests {
     }
 
     #[test]
+    fn a_chain_of_operators_may_have_any_length() {
+        for (operator, expected) in [("+", 100_000), ("-", -99_998), ("*", 1), ("==", 1), ("||", 1)]
+        {
+            let text = vec!["1"; 100_000].join(operator);
+            assert_eq!(value(&text), Some(expected), "{operator}");
+        }
+    }
+
+    #[test]
     fn variables_and_memory_are_listed() {
         let name = |name: &str| matches!(name, "A" | "B").then_some(Name::Variable);
         let parse = |text| Expression::parse(text, 0xFF, &name).expect("it is valid");
@@ -454,6 +474,7 @@ mod tests {
     fn what_is_no_expression_is_refused() {
         let deep = format!("{}1", "(".repeat(40));
         let nots = format!("{}1", "!".repeat(100_000));
+        let suffixes = [format!("A{}", ".b".repeat(100_000)), format!("(A){}", ".w".repeat(40))];
         for (text, expected) in [
             ("", "missing value at the end"),
             ("A ==", "missing value at the end"),
@@ -467,6 +488,8 @@ mod tests {
             ("12X", "unknown name '12X'"),
             (&deep, "brackets nested deeper than 32"),
             (&nots, "brackets nested deeper than 32"),
+            (&suffixes[0], "brackets nested deeper than 32"),
+            (&suffixes[1], "brackets nested deeper than 32"),
         ] {
             let parsed =
                 Expression::parse(text, 0xF_FFFF, &|name| (name == "A").then_some(Name::Variable));

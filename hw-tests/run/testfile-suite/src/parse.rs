@@ -10,6 +10,7 @@ use std::path::Path;
 
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
+use tdlasm::project::{Pane, PaneFormat, PaneRow, check_pane_name};
 use tdlasm::source::{DiskLoader, Loader};
 
 use crate::document::{Document, Fields, FileError, FileErrors, Item};
@@ -24,6 +25,7 @@ const STACK: StackArea = StackArea { top: 0xFF00, size: 256 };
 const MAX_STACK: u16 = 0x7FFF;
 const CASES: &str = "an array of tables: [[case]]";
 const CALLS: &str = "an array of calls such as [{ call = \"INIT\" }]";
+const PANE_ROWS: &str = "[{ value = \"{HEAD}\" }]";
 const ROWS: &str = "rows such as [[\"in.A\", \"expect.HL\"], [3, 21]]";
 
 impl TestFile {
@@ -79,6 +81,30 @@ impl TestFile {
             root.table("", read).flatten()
         })
     }
+}
+
+/// Reads the panes that the debugger shows.
+fn panes(fields: &Fields<'_>) -> Vec<Pane> {
+    let row = |fields: &Fields<'_>| {
+        let format = fields.get("format").and_then(|item| {
+            let word = item.text("\"decimal\"").to_owned();
+            item.checked(PaneFormat::try_from(word).map_err(str::to_owned))
+        });
+        let name = fields.text("name", "\"head\"").map(str::to_owned);
+        let value = fields.required("value", "\"{HEAD}\"");
+        PaneRow { name, value: value.map_or("", |item| item.text("\"{HEAD}\"")).to_owned(), format }
+    };
+    let pane = |fields: &Fields<'_>| {
+        let name = fields.required("name", "\"queue\"").and_then(|item| {
+            let name = item.text("\"queue\"").to_owned();
+            item.checked(check_pane_name(name).map_err(str::to_owned))
+        });
+        let title = fields.text("title", "\"Input queue\"").map(str::to_owned);
+        fields.required("rows", PANE_ROWS);
+        let rows = fields.tables("rows", PANE_ROWS, row);
+        Pane { name: name.unwrap_or_default(), title, rows }
+    };
+    fields.tables("pane", "an array of tables: [[pane]]", pane)
 }
 
 /// Converts the tables of a document. What is wrong is reported there.
@@ -146,8 +172,8 @@ impl Reader<'_> {
         }
         let stack = Reader { program: Some(&program), ..*self }.stack(stack, fields.table);
         let (path, setup, cases, properties) = Default::default();
-        let sources = files.sources;
-        Some(TestFile { path, program, sources, boards, stack, setup, cases, properties })
+        let (sources, panes) = (files.sources, panes(fields));
+        Some(TestFile { path, program, sources, boards, stack, panes, setup, cases, properties })
     }
 
     fn console(&self, item: Item<'_>) -> Option<Console> {

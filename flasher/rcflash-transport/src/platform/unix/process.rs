@@ -1,6 +1,5 @@
 //! Process groups, shell commands, and the liveness of processes.
 
-use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
@@ -27,14 +26,6 @@ pub fn shell_command(line: &str) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", line]);
     shell
-}
-
-/// Replaces this process by a command, which gets its terminal and signals (`exec`).
-///
-/// # Errors
-/// Returns only on failure, with the system's error.
-pub fn replace_process(mut command: Command) -> io::Result<Option<i32>> {
-    Err(command.exec())
 }
 
 /// Returns `true` if a process other than this one runs with this id.

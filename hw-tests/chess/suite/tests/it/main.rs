@@ -1,6 +1,6 @@
 //! Tests of runs on simulated boards.
 
-#[path = "../../../../debug/debugger/tests/it/board.rs"]
+#[path = "../../../debugging/tests/it/board.rs"]
 mod board;
 mod confirmation;
 mod corrupted;

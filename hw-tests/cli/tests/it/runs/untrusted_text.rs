@@ -45,7 +45,7 @@ fn run(mut program: Command, before: &[&str]) {
 
 #[test]
 fn no_argument_of_hw_tests_reaches_the_terminal_as_it_is() {
-    let arguments: [&[&str]; 11] = [
+    let arguments: [&[&str]; 10] = [
         &["run"],
         &["run", "--corpus"],
         &["run", "--port"],
@@ -56,7 +56,6 @@ fn no_argument_of_hw_tests_reaches_the_terminal_as_it_is() {
         &["run", "--rig-file", "rig", "--port"],
         &["run", "--repeat"],
         &["run", "--rig", "direct", "byte.figure4", "--sargon-dir"],
-        &["coverage", "--board"],
     ];
     for before in arguments {
         run(command(&[]), before);
@@ -70,6 +69,7 @@ fn no_argument_of_the_other_programs_reaches_the_terminal_as_it_is() {
         run(rcflash(), before);
     }
     run(Command::new(path("sargon")), &["exhaust", "--range"]);
+    run(Command::new(path("hw-inspect")), &["coverage", "--board"]);
     for before in
         [&["asm"][..], &["link"], &["disasm"], &["fmt"], &["convert"], &["asm", "--format"]]
     {

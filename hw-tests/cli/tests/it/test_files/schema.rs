@@ -56,6 +56,8 @@ fn the_schema_has_the_keys_that_the_program_knows() {
         ("property", format!("[[property]]\nargs.A = \"u8\"\ncheck = \"A\"\n{call}")),
         ("call", "[[case]]\nname = \"a\"\nsteps = [{ call = \"TWICE\", zzz = 1 }]".to_owned()),
         ("stack", "stack = { zzz = 1 }".to_owned()),
+        ("pane", "[[pane]]\nname = \"a\"\nrows = []\nzzz = 1".to_owned()),
+        ("row", "[[pane]]\nname = \"a\"\nrows = [{ value = \"A\", zzz = 1 }]".to_owned()),
         ("matcher", "[[case]]\nname = \"a\"\ncall = \"TWICE\"\nexpect.A = { zzz = 1 }".to_owned()),
         (
             "memory",

@@ -1,5 +1,7 @@
 //! The table of commands, and the help that `?` shows.
 
+use crate::debugger::{CustomPane, Debugger};
+
 /// A command and its description.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandHelp {
@@ -22,8 +24,15 @@ const fn command(
     CommandHelp { name, short, arguments, text }
 }
 
+impl CommandHelp {
+    /// Returns the command with this name or abbreviation.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        COMMANDS.iter().find(|command| command.name == name || command.short == name)
+    }
+}
+
 /// All commands, grouped by task.
-pub const COMMANDS: [CommandHelp; 33] = [
+pub static COMMANDS: [CommandHelp; 31] = [
     command("step", "s", "[N]", "one instruction, or N"),
     command("over", "v", "[N]", "one instruction, calls and LDIR as one"),
     command("next", "n", "[N]", "to the next line, over calls"),
@@ -51,31 +60,34 @@ pub const COMMANDS: [CommandHelp; 33] = [
     command("code", "u", "[PLACE]", "instructions"),
     command("memory", "m", "[ADDRESS]", "bytes"),
     command("calls", "k", "", "open calls"),
-    command("attackers", "a", "", "the evaluator's attackers (BYTE, Table 2)"),
-    command("position", "x", "", "position under examination"),
     command("console", "O", "", "output of the board"),
     command("find", "/", "TEXT", "text in the source"),
     command("help", "?", "[COMMAND]", "this list, or one command"),
     command("quit", "q", "", "end the session"),
 ];
 
-pub(super) fn lines() -> Vec<String> {
-    let line = |command: &CommandHelp| {
+/// The commands, and those of the panes that the program has added.
+pub(super) fn lines(debugger: &Debugger) -> Vec<String> {
+    let line = |short: &str, call: &str, text: &str| format!("{short:<3}{call:<28}{text}");
+    let command = |command: &CommandHelp| {
         let call = format!("{} {}", command.name, command.arguments);
-        format!("{:<3}{:<28}{}", command.short, call.trim_end(), command.text)
+        line(command.short, call.trim_end(), command.text)
     };
-    COMMANDS.iter().map(line).collect()
+    let pane = |pane: &dyn CustomPane| line(pane.short(), pane.name(), pane.title());
+    COMMANDS.iter().map(command).chain(debugger.panes().map(pane)).collect()
 }
 
 /// Returns the help for a command; for an empty name, the list of all commands.
 ///
 /// # Errors
 /// Returns a message if there is no such command.
-pub fn command_help(name: &str) -> Result<String, String> {
+pub fn command_help(debugger: &Debugger, name: &str) -> Result<String, String> {
     if name.is_empty() {
-        return Ok(lines().join("\n"));
+        return Ok(lines(debugger).join("\n"));
     }
-    let found = COMMANDS.iter().position(|command| command.name == name || command.short == name);
+    let commands = COMMANDS.iter().map(|command| (command.name, command.short));
+    let panes = debugger.panes().map(|pane| (pane.name(), pane.short()));
+    let found = commands.chain(panes).position(|(full, short)| full == name || short == name);
     let found = found.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
-    Ok(lines().swap_remove(found))
+    Ok(lines(debugger).swap_remove(found))
 }

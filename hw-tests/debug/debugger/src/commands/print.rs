@@ -1,7 +1,7 @@
 //! Values of expressions: numbers, arrays and texts.
 
 use crate::debugger::Debugger;
-use crate::expression::{BoundExpression, format_signed};
+use crate::expression::format_signed;
 use crate::{location, render};
 
 /// Maximum length of a text, in bytes.
@@ -81,15 +81,19 @@ pub(super) fn display(debugger: &mut Debugger, text: &str) -> Result<String, Str
 
 /// The expressions shown at each halt, with their values.
 pub(super) fn displays(debugger: &Debugger) -> Vec<String> {
-    let value = |(id, text): (u32, &str)| {
-        // A plain value is shown shortly, with the expression before it.
-        let short = BoundExpression::parse(text, debugger.code())
-            .map(|expression| {
-                expression.signed_value(&debugger.registers(), &|at| debugger.peek(at))
-            })
-            .map(format_signed);
-        let value = short.or_else(|_| evaluate(debugger, text)).unwrap_or_else(|error| error);
+    let line = |(id, text): (u32, &str)| {
+        let value = short_value(debugger, text).unwrap_or_else(|error| error);
         format!("{id}: {text} = {value}")
     };
-    debugger.stops.displays().map(value).collect()
+    debugger.stops.displays().map(line).collect()
+}
+
+/// Returns the value of an expression as text: a number in hexadecimal and decimal, without the
+/// label of that address.
+///
+/// # Errors
+/// Returns a message if the expression is invalid.
+pub fn short_value(debugger: &Debugger, text: &str) -> Result<String, String> {
+    let number = location::evaluate_signed(debugger, text).map(format_signed);
+    number.or_else(|_| evaluate(debugger, text))
 }

@@ -10,8 +10,13 @@ use z80_core::parse_number;
 /// Executes `PLACE [if CONDITION] [hits N] [log TEXT | do COMMANDS]`; the place defaults to PC.
 pub(super) fn set_break(debugger: &mut Debugger, text: &str) -> Result<String, String> {
     let whole = text;
-    let (text, commands) = split_at_word(text, "do");
-    let (text, log) = split_at_word(text, "log");
+    // The text of a log, or the commands, are the rest of the line, with any words in them.
+    let (text, log, commands) = match [split_at_word(text, "log"), split_at_word(text, "do")] {
+        [(before, Some(log)), (other, _)] if before.len() <= other.len() => {
+            (before, Some(log), None)
+        }
+        [_, (before, commands)] => (before, None, commands),
+    };
     let (text, hits) = split_at_word(text, "hits");
     let (place, condition) = split_at_word(text, "if");
     let hits = hits.map_or(Ok(HitCondition::Every), HitCondition::parse)?;

@@ -237,12 +237,12 @@ impl ClientBreakpoints {
         first
     }
 
-    /// The protocol's stop reason for the kind of breakpoint at PC.
+    /// The protocol's stop reason for the kind of breakpoint that halted the board.
     pub(super) fn reason(&self, debugger: &Debugger) -> &'static str {
-        let here = breakpoints_at_pc(debugger);
         let is_of = |kind: &Kind| {
             let ids = self.breaks.get(kind);
-            ids.is_some_and(|ids| ids.iter().any(|id| here.contains(id)))
+            let mut halting = debugger.stops.halting();
+            ids.is_some_and(|ids| halting.any(|(id, _)| ids.contains(&id)))
         };
         if is_of(&Kind::Functions) {
             "function breakpoint"
@@ -256,14 +256,8 @@ impl ClientBreakpoints {
 
 pub(super) fn hit_ids(debugger: &Debugger, halt: HaltReason) -> Vec<u32> {
     match halt {
-        HaltReason::Breakpoint => breakpoints_at_pc(debugger),
+        HaltReason::Breakpoint => debugger.stops.halting().map(|(id, _)| id).collect(),
         HaltReason::Watchpoint(hit) => vec![hit.id],
         _ => Vec::new(),
     }
-}
-
-fn breakpoints_at_pc(debugger: &Debugger) -> Vec<BreakpointId> {
-    let pc = debugger.registers().pc;
-    let at_pc = debugger.stops.breakpoints().filter(|(_, breakpoint)| breakpoint.address == pc);
-    at_pc.map(|(id, _)| id).collect()
 }

@@ -3,17 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Arguments of `launch`: a position and a square, or a program.
+/// Arguments of `launch`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LaunchArguments {
-    /// A position in FEN.
-    pub fen: Option<String>,
-    /// The square whose exchange is debugged, such as `e4`.
-    pub square: Option<String>,
-    /// A program instead: source, ELF or Intel HEX, or a test file.
+    /// The program: source, ELF or Intel HEX, or a test file.
     pub program: Option<String>,
     /// The name of a case of the test file.
     pub case: Option<String>,
@@ -28,10 +25,6 @@ pub struct LaunchArguments {
     pub rig_file: Option<String>,
     /// A file to which the line traffic is recorded.
     pub record: Option<String>,
-    /// The evaluator's behaviour.
-    pub behaviour: Option<String>,
-    /// A folder with the user's own routines.
-    pub sargon_dir: Option<String>,
     /// The layout file for a program in source.
     pub layout: Option<String>,
     /// Symbols defined before its first line, `NAME` or `NAME=VALUE`.
@@ -44,10 +37,9 @@ pub struct LaunchArguments {
     pub symbols: Option<String>,
     /// Entry of the program: a label or a number.
     pub entry: Option<String>,
-    /// Time limit for reaching the call, in seconds of the board's time.
-    pub within: Option<f64>,
     /// Whether to stop before the first instruction of a program; defaults to `true`.
     pub stop_on_entry: Option<bool>,
+    /// All other keys; see [`LaunchArguments::take`].
     #[serde(flatten)]
     pub(super) others: BTreeMap<String, Value>,
 }
@@ -71,6 +63,16 @@ const EDITOR_KEYS: [&str; 14] = [
 ];
 
 impl LaunchArguments {
+    /// Removes and returns the value of another key, for sessions of another kind than a program's.
+    /// Keys that nobody takes are reported to the client.
+    ///
+    /// # Errors
+    /// Returns a message if the value has another type.
+    pub fn take<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>, String> {
+        let value = self.others.remove(key).map(serde_json::from_value).transpose();
+        value.map_err(|error| format!("invalid \"{key}\": {error}"))
+    }
+
     /// Returns the keys that are neither the adapter's nor an editor's.
     pub(super) fn unknown_keys(&self) -> Vec<&str> {
         let keys = self.others.keys().map(String::as_str);

@@ -43,8 +43,9 @@ impl Adapter<'_> {
     /// Runs the board to its entry point; the client can cancel that.
     fn launch(&mut self, request: &Request, arguments: LaunchArguments) -> io::Result<()> {
         let inbox = &mut self.client.request_reader;
-        let unknown = arguments.unknown_keys().join(", ");
-        let launched = (self.launch)(&arguments, &mut |_| inbox.wants_stop());
+        let mut untaken = arguments.clone();
+        let launched = (self.launch)(&mut untaken, &mut |_| inbox.wants_stop());
+        let unknown = untaken.unknown_keys().join(", ");
         if !unknown.is_empty() {
             let text = format!("unknown keys of the launch configuration: {unknown}\n");
             self.client.show("important", &text)?;

@@ -15,7 +15,7 @@ use crate::{Debugger, FLAGS, REGISTER_NAMES, location};
 
 pub(super) fn handle(
     debugger: &mut Debugger,
-    marks: &mut ClientBreakpoints,
+    client_breakpoints: &mut ClientBreakpoints,
     request: &Request,
 ) -> ResponseBody {
     match request.command.as_str() {
@@ -32,10 +32,14 @@ pub(super) fn handle(
         "disassemble" => memory::disassembly(debugger, &request.arguments()?),
         "readMemory" => memory::read(debugger, &request.arguments()?),
         "writeMemory" => memory::write(debugger, &request.arguments()?),
-        "setBreakpoints" => marks.set_lines(debugger, &request.arguments()?),
-        "setFunctionBreakpoints" => marks.set_functions(debugger, &request.arguments()?),
-        "setInstructionBreakpoints" => marks.set_instructions(debugger, &request.arguments()?),
-        "setDataBreakpoints" => marks.set_data(debugger, &request.arguments()?),
+        "setBreakpoints" => client_breakpoints.set_lines(debugger, &request.arguments()?),
+        "setFunctionBreakpoints" => {
+            client_breakpoints.set_functions(debugger, &request.arguments()?)
+        }
+        "setInstructionBreakpoints" => {
+            client_breakpoints.set_instructions(debugger, &request.arguments()?)
+        }
+        "setDataBreakpoints" => client_breakpoints.set_data(debugger, &request.arguments()?),
         "setExceptionBreakpoints" => Ok(json!({ "breakpoints": [] })),
         "dataBreakpointInfo" => variables::data_info(debugger, &request.arguments()?),
         "breakpointLocations" => ClientBreakpoints::locations(debugger, &request.arguments()?),

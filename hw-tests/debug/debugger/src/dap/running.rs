@@ -11,7 +11,7 @@ use super::response::{ResponseBody, THREAD_ID, to_body};
 use super::types::{EvaluateArguments, GotoArguments, Request, StepArguments, StoppedBody};
 use super::{Adapter, not_launched, queries};
 use crate::commands::{self, CommandOutcome};
-use crate::{Debugger, ExecCommand, HaltReason, render};
+use crate::{Debugger, ExecCommand, HaltReason, Motion, render};
 
 impl Adapter<'_> {
     /// Responds that the board runs, runs it, and reports why it stopped.
@@ -215,17 +215,5 @@ fn handle_while_running(
 /// The command that a request runs the board with; `None` for other requests.
 pub(super) fn exec_command(command: &str, request: &Request) -> Option<ExecCommand> {
     let step: StepArguments = request.arguments().unwrap_or_default();
-    let by_instruction = step.granularity == "instruction";
-    Some(match (command, by_instruction) {
-        ("continue", _) => ExecCommand::Continue,
-        ("reverseContinue", _) => ExecCommand::ReverseContinue,
-        ("next", true) => ExecCommand::StepOver,
-        ("next", false) => ExecCommand::StepLine,
-        ("stepIn", true) => ExecCommand::Step,
-        ("stepIn", false) => ExecCommand::StepLineInto,
-        ("stepOut", _) => ExecCommand::StepOut,
-        ("stepBack", true) => ExecCommand::ReverseStep,
-        ("stepBack", false) => ExecCommand::ReverseStepLine,
-        _ => return None,
-    })
+    Motion::by_dap(command, step.granularity == "instruction")?.plain()
 }

@@ -1,5 +1,4 @@
-//! Variables: registers, flags, register roles (Table 2), the attackers array, the machine's time
-//! and the evaluator's position.
+//! Variables: registers, flags, the panes that the program has added, and the machine's time.
 
 use serde_json::{Value, json};
 
@@ -8,46 +7,29 @@ use super::types::{
     DataBreakpointInfoArguments, PresentationHint, SetVariableArguments, Variable,
     VariablesArguments,
 };
-use crate::commands::{parse_watch, set_register_or_flag};
+use crate::commands::{self, parse_watch, set_register_or_flag};
+use crate::debugger::PaneVariable;
 pub(super) use crate::expression::format_number;
 use crate::location;
-use crate::render::{ARRAY, format_attackers, position_lines};
 use crate::{
-    Debugger, FLAGS, REGISTER_NAMES, REGISTER_PAIRS, WatchTarget, register_value,
-    xchng_register_roles,
+    Debugger, FLAGS, REGISTER_NAMES, REGISTER_PAIRS, WatchTarget, canonical_register_name,
+    register_value,
 };
 use z80_core::parse_number;
 
-/// Variables references of the scopes.
+/// Variables references of the scopes; those of panes follow.
 const REGISTER_SCOPE: u64 = 1;
 const FLAG_SCOPE: u64 = 2;
-const ROLE_SCOPE: u64 = 3;
-const ARRAY_SCOPE: u64 = 4;
-const MACHINE_SCOPE: u64 = 5;
-const POSITION_SCOPE: u64 = 6;
-/// The names of the bytes in a section of the attackers array.
-const SECTION_BYTE_NAMES: [&str; 7] =
-    ["count", "pawns", "knights", "bishops", "rooks", "queens", "kings"];
+const MACHINE_SCOPE: u64 = 3;
+const FIRST_PANE_SCOPE: u64 = 4;
 
-/// Lists the scopes; those of the evaluator only if the program contains it.
+/// Lists the scopes.
 pub(super) fn scopes(debugger: &Debugger) -> Value {
-    let has_array = debugger.code().symbol("ATKLST").is_some();
-    let all = [
-        ("Registers", REGISTER_SCOPE, true),
-        ("Flags", FLAG_SCOPE, true),
-        ("Table 2", ROLE_SCOPE, has_array),
-        ("Attackers array", ARRAY_SCOPE, has_array),
-        ("Position", POSITION_SCOPE, debugger.code().symbol("BOARDA").is_some()),
-        ("Machine", MACHINE_SCOPE, true),
-    ];
-    let scope = |(name, reference, _): (&str, u64, bool)| {
-        json!({
-            "name": name, "variablesReference": reference, "expensive": false
-        })
-    };
-    let scopes: Vec<Value> =
-        all.into_iter().filter(|(_, _, is_there)| *is_there).map(scope).collect();
-    json!({ "scopes": scopes })
+    let panes = debugger.panes().map(|pane| pane.title()).zip(FIRST_PANE_SCOPE..);
+    let all = [("Registers", REGISTER_SCOPE), ("Flags", FLAG_SCOPE)].into_iter();
+    let all = all.chain(panes).chain([("Machine", MACHINE_SCOPE)]);
+    let scope = |(name, reference)| json!({ "name": name, "variablesReference": reference, "expensive": false });
+    json!({ "scopes": all.map(scope).collect::<Vec<Value>>() })
 }
 
 pub(super) fn list(debugger: &Debugger, arguments: &VariablesArguments) -> ResponseBody {
@@ -66,12 +48,47 @@ fn scope_variables(debugger: &Debugger, scope: u64) -> Result<Vec<Variable>, Str
             REGISTER_PAIRS.iter().chain(singles).map(|name| named(name)).collect()
         }
         FLAG_SCOPE => FLAGS.iter().map(|(name, _)| named(name)).collect(),
-        ROLE_SCOPE => roles(debugger),
-        ARRAY_SCOPE => array(debugger),
-        POSITION_SCOPE => position(debugger),
         MACHINE_SCOPE => machine(debugger),
-        _ => return Err("unknown scope".to_owned()),
+        pane => {
+            let variables = pane_variables(debugger, pane).ok_or("unknown scope")?.into_iter();
+            variables.map(|variable| pane_variable(debugger, variable)).collect()
+        }
     })
+}
+
+/// The variables of the pane of a scope.
+fn pane_variables(debugger: &Debugger, scope: u64) -> Option<Vec<PaneVariable>> {
+    let index = usize::try_from(scope.checked_sub(FIRST_PANE_SCOPE)?).ok()?;
+    Some(debugger.panes().nth(index)?.variables(debugger))
+}
+
+/// The expression of a variable, by the scope and the name; `None` for a read-only variable.
+fn target_of(debugger: &Debugger, scope: u64, name: &str) -> Option<String> {
+    match scope {
+        REGISTER_SCOPE | FLAG_SCOPE => Some(name.to_owned()),
+        _ => {
+            let mut variables = pane_variables(debugger, scope)?.into_iter();
+            variables.find(|variable| variable.name == name)?.expression
+        }
+    }
+}
+
+/// A variable of a pane; its memory is that of the operand, or at the address that is its value.
+fn pane_variable(debugger: &Debugger, shown: PaneVariable) -> Variable {
+    let PaneVariable { name, value, expression } = shown;
+    let Some(expression) = expression else { return read_only(&name, value) };
+    let address = location::parse(debugger, &expression).ok().map(|parsed| {
+        let address = parsed.memory_operand().map_or(parsed, |(address, _)| address);
+        memory_reference(address.value(&debugger.registers(), &|at| debugger.peek(at)))
+    });
+    Variable {
+        name,
+        value,
+        kind: Some(expression.clone()),
+        evaluate_name: Some(expression),
+        memory_reference: address,
+        ..Variable::default()
+    }
 }
 
 fn variable(name: &str, number: u16) -> Variable {
@@ -90,54 +107,6 @@ fn read_only(name: &str, value: String) -> Variable {
     Variable { name: name.to_owned(), value, presentation_hint, ..Variable::default() }
 }
 
-/// The registers by role; the residue is signed.
-fn roles(debugger: &Debugger) -> Vec<Variable> {
-    let shown = |role: crate::RegisterRole| {
-        let mut shown = variable(role.meaning, role.value);
-        if role.meaning == "residue" {
-            shown.value = format!("{:02X}H ({})", role.value, role.value as u8 as i8);
-        }
-        let register = Some(role.register);
-        Variable { kind: register.clone(), evaluate_name: register, ..shown }
-    };
-    xchng_register_roles(&debugger.registers(), debugger.code()).into_iter().map(shown).collect()
-}
-
-/// The attackers array: each side as pieces, then its bytes.
-fn array(debugger: &Debugger) -> Vec<Variable> {
-    let Some(at) = debugger.code().symbol("ATKLST") else { return Vec::new() };
-    let bytes = debugger.dump(at, usize::from(ARRAY));
-    let (white, black) = bytes.split_at(SECTION_BYTE_NAMES.len());
-    let mut all = vec![
-        read_only("White", format_attackers(white)),
-        read_only("Black", format_attackers(black)),
-    ];
-    all.extend(array_bytes().into_iter().zip(at..).map(|(name, at)| {
-        let shown = variable(&name, debugger.peek(at).into());
-        let evaluate_name = Some(format!("[{at}]"));
-        Variable { memory_reference: Some(memory_reference(at)), evaluate_name, ..shown }
-    }));
-    all
-}
-
-/// The names of the array's bytes, in order of addresses.
-fn array_bytes() -> Vec<String> {
-    let sides = ["White", "Black"].into_iter();
-    sides.flat_map(|side| SECTION_BYTE_NAMES.map(|name| format!("{side}: {name}"))).collect()
-}
-
-/// The address of a byte of the array by name.
-fn array_byte(debugger: &Debugger, name: &str) -> Option<u16> {
-    let offset = array_bytes().iter().position(|other| other == name)?;
-    Some(debugger.code().symbol("ATKLST")?.wrapping_add(offset as u16))
-}
-
-/// The register that currently has a role of Table 2.
-fn register_of(debugger: &Debugger, meaning: &str) -> Option<String> {
-    let mut roles = xchng_register_roles(&debugger.registers(), debugger.code()).into_iter();
-    roles.find(|role| role.meaning == meaning).map(|role| role.register)
-}
-
 fn machine(debugger: &Debugger) -> Vec<Variable> {
     let location = debugger.code().describe_address(debugger.registers().pc);
     vec![
@@ -147,38 +116,23 @@ fn machine(debugger: &Debugger) -> Vec<Variable> {
     ]
 }
 
-/// The ranks of the evaluator's position.
-fn position(debugger: &Debugger) -> Vec<Variable> {
-    // The row after the eight ranks names the files.
-    let ranks = position_lines(debugger).into_iter().take(8);
-    let rank = |row: String| {
-        let (rank, squares) = row.split_at(1);
-        read_only(&format!("rank {rank}"), squares.to_owned())
-    };
-    ranks.map(rank).collect()
-}
-
+/// Sets a register, a flag, or a variable of a pane.
 pub(super) fn set(debugger: &mut Debugger, arguments: &SetVariableArguments) -> ResponseBody {
-    let none = || format!("{} can't be set", arguments.name);
+    let SetVariableArguments { variables_reference, name, value } = arguments;
     debugger.can_modify()?;
-    let number = parse_typed_value(debugger, &arguments.value)?;
-    let name = match arguments.variables_reference {
-        ROLE_SCOPE => register_of(debugger, &arguments.name).ok_or_else(none)?,
-        ARRAY_SCOPE => {
-            let at = array_byte(debugger, &arguments.name).ok_or_else(none)?;
-            let byte = u8::try_from(number);
-            let byte = byte.map_err(|_| format!("{number} does not fit a byte"))?;
-            debugger.poke(at, &[byte]);
-            return Ok(json!({ "value": format_number(number) }));
-        }
-        REGISTER_SCOPE | FLAG_SCOPE => arguments.name.clone(),
-        _ => return Err(none()),
-    };
+    let number = parse_typed_value(debugger, value)?;
+    let target = target_of(debugger, *variables_reference, name);
+    let target = target.ok_or_else(|| format!("{name} can't be set"))?;
+    if canonical_register_name(&target).is_none() {
+        commands::set(debugger, &format!("{target} = {number}"))?;
+        let now = location::evaluate(debugger, &target)?;
+        return Ok(json!({ "value": format_number(now) }));
+    }
     // A negative number in a register of eight bits means its low byte.
-    let is_byte = !REGISTER_PAIRS.contains(&name.as_str());
+    let is_byte = !REGISTER_PAIRS.contains(&target.as_str());
     let number = if is_byte && number >= 0xFF80 { number & 0xFF } else { number };
-    set_register_or_flag(debugger, &name, &number.to_string())?;
-    let now = register_value(&debugger.registers(), &name).unwrap_or(0);
+    set_register_or_flag(debugger, &target, &number.to_string())?;
+    let now = register_value(&debugger.registers(), &target).unwrap_or(0);
     Ok(json!({ "value": format_number(now), "memoryReference": memory_reference(now) }))
 }
 
@@ -212,9 +166,7 @@ pub(super) fn data_info(
     let bytes = arguments.bytes.unwrap_or(1).max(1);
     let text = match arguments.variables_reference {
         _ if arguments.as_address => Some(format!("{},{bytes}", arguments.name)),
-        Some(ROLE_SCOPE) => register_of(debugger, &arguments.name),
-        Some(ARRAY_SCOPE) => array_byte(debugger, &arguments.name).map(memory_reference),
-        Some(POSITION_SCOPE | MACHINE_SCOPE) => None,
+        Some(scope) if scope > 0 => target_of(debugger, scope, &arguments.name),
         _ => Some(arguments.name.clone()),
     };
     let cannot = || format!("{} can't be watched", arguments.name);

@@ -11,7 +11,7 @@ use rcflash_transport::network::{ClientKind, Judgement, Refusal, judge_first_byt
 use rcflash_transport::platform::net::enable_keepalive;
 use rcflash_transport::platform::time::{Duration, Instant};
 
-use super::packet::encode_packet;
+use super::client::encode_packet;
 
 /// TCP keep-alive: a peer that vanished is detected after about a minute.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);

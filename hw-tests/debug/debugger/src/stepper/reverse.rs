@@ -1,204 +1,241 @@
-//! Reverse commands: snapshots, and replays from them.
+//! Reverse commands: searches of the timeline.
 
-use board_simulator::StepOutcome;
+use std::sync::Arc;
 
-use super::Stepper;
-use crate::debugger::Debugger;
+use board_simulator::{AccessKind, StepOutcome};
+use firmware::code_map::CodeMap;
+
+use super::{STOP_CHECK_STEPS, SimulatedStepper, Stepper};
 use crate::exec::HaltReason;
-use crate::stops::{Breakpoint, WatchHit, WatchTrigger, Watchpoint};
+use crate::stops::{StepTrace, StopSet, WatchHit, WatchTrigger};
+use crate::timeline::{ReplayVisitor, Timeline};
 
-impl Stepper<'_, '_> {
-    /// Goes back `count` instructions. The snapshots have the numbers of instructions before them,
-    /// so only those after one of them are executed again.
-    pub(super) fn step_back(&mut self, count: u64) -> HaltReason {
-        let now = self.debugger.step_count;
-        let in_service = self.debugger.board.in_service();
-        let target = self.debugger.counts.get(in_service).checked_sub(count);
-        if !target.is_some_and(|target| self.debugger.rewind_to_count(target, in_service)) {
-            return self.finish_reverse(None, HaltReason::HistoryStart);
+/// What a search in the past looks for.
+enum Wanted {
+    /// A breakpoint or watchpoint of these.
+    Stops(StopSet),
+    /// PC at an address.
+    Address(u16),
+    /// PC at the first instruction of a line; in an interrupt service only if `in_services`.
+    LineStart { code: Arc<CodeMap>, in_services: bool },
+    /// A change of the byte at an address.
+    Change(u16),
+}
+
+impl Wanted {
+    /// Returns `true` if the state is one to halt in.
+    fn is_at(&self, timeline: &Timeline) -> bool {
+        // Going back, too, an interrupted instruction is reached once.
+        if timeline.is_resumed() {
+            return false;
         }
-        let target = target.unwrap_or_default();
-        self.debugger.in_reverse_search = true;
-        // The first state with the wanted count. The target is this state or a later one: waits and
-        // interrupt services in between are not counted.
-        let mut candidate = None;
-        let halt = loop {
-            let is_candidate = self.debugger.counts.get(in_service) == target;
-            if is_candidate && candidate.is_none() {
-                candidate = Some(self.debugger.snapshot());
+        let registers = timeline.registers();
+        match self {
+            Self::Stops(stops) => {
+                stops.breakpoints_held(&registers, &|at| timeline.peek(at)).next().is_some()
             }
-            let at = self.debugger.step_count;
-            if matches!(self.replay_step(), None | Some(StepOutcome::Idle)) {
-                break self.finish_reverse(Some(now), HaltReason::Paused);
+            Self::Address(address) => registers.pc == *address,
+            Self::LineStart { code, in_services } => {
+                let is_start =
+                    || code.line_at(registers.pc).is_some_and(|line| line.address == registers.pc);
+                (*in_services || !timeline.in_service()) && is_start()
             }
-            if self.debugger.counts.get(in_service) > target {
-                candidate.iter().for_each(|candidate| self.debugger.restore(candidate));
-                self.replay_to(at);
-                break HaltReason::Completed;
+            Self::Change(_) => false,
+        }
+    }
+
+    /// Returns `true` if bus cycles are looked at.
+    fn has_watchpoints(&self) -> bool {
+        match self {
+            Self::Stops(stops) => stops.has_watchpoints(),
+            Self::Change(_) => true,
+            Self::Address(_) | Self::LineStart { .. } => false,
+        }
+    }
+
+    /// The byte whose change is looked for.
+    fn watched_byte(&self, timeline: &Timeline) -> Option<u8> {
+        match self {
+            Self::Change(address) => Some(timeline.peek(*address)),
+            _ => None,
+        }
+    }
+
+    /// The watchpoint that the last step has hit. `byte` is [`Self::watched_byte`] before it.
+    fn hit(&self, timeline: &Timeline, byte: Option<u8>) -> Option<WatchHit> {
+        match self {
+            Self::Stops(stops) if stops.has_watchpoints() => {
+                stops.watch_hit(&StepTrace::of(timeline), &|at| timeline.peek(at))
             }
+            // A write of the same value is not a change.
+            Self::Change(address) if byte != Some(timeline.peek(*address)) => {
+                let accesses = timeline.accesses();
+                let mut writes = accesses.iter().filter(|access| access.kind == AccessKind::Write);
+                let access = writes.find(|access| access.address == *address)?;
+                // The user has set no watchpoint, which would have a number.
+                Some(WatchHit { id: 0, trigger: WatchTrigger::Access(*access) })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Finds the last match in what is replayed.
+struct LastMatch<'w> {
+    wanted: &'w Wanted,
+    is_at: bool,
+    byte: Option<u8>,
+    last: Option<(u64, HaltReason)>,
+}
+
+impl ReplayVisitor for LastMatch<'_> {
+    fn before_step(&mut self, timeline: &Timeline) {
+        self.is_at = self.wanted.is_at(timeline);
+        self.byte = self.wanted.watched_byte(timeline);
+    }
+
+    fn after_step(&mut self, timeline: &Timeline, outcome: StepOutcome) {
+        // A waiting processor repeats steps at the same PC; only the first is a hit.
+        if outcome != StepOutcome::Executed {
+            return;
+        }
+        let halt = match self.wanted.hit(timeline, self.byte) {
+            Some(hit) => HaltReason::Watchpoint(hit),
+            None if self.is_at => HaltReason::Breakpoint,
+            None => return,
         };
-        self.debugger.in_reverse_search = false;
-        halt
-    }
-
-    /// Goes back to the last start of a line, where forward steps halt, too.
-    pub(super) fn step_line_back(&mut self) -> HaltReason {
-        let in_service = self.debugger.board.in_service();
-        self.search(|debugger, before| {
-            let is_served = before.in_service && !in_service;
-            let is_start = || {
-                let line = debugger.code().line_at(before.pc);
-                line.is_some_and(|line| line.address == before.pc)
-            };
-            let is_found = !is_served && !before.breakpoint_already_hit && is_start();
-            is_found.then_some(HaltReason::Completed)
-        })
-    }
-
-    pub(super) fn go_back(&mut self) -> HaltReason {
-        self.search(|debugger, before| {
-            let hit = debugger.watch_hit().map(HaltReason::Watchpoint);
-            hit.or(before.at_break.then_some(HaltReason::Breakpoint))
-        })
-    }
-
-    pub(super) fn go_back_to(&mut self, address: u16) -> HaltReason {
-        let stops = std::mem::take(&mut self.debugger.stops);
-        self.debugger.stops.add_breakpoint(Breakpoint::at(address));
-        let halt = self.go_back();
-        self.debugger.stops = stops;
-        if halt == HaltReason::Breakpoint { HaltReason::Completed } else { halt }
-    }
-
-    pub(super) fn go_back_to_change(&mut self, address: u16) -> HaltReason {
-        let began = self.debugger.step_count;
-        let stops = std::mem::take(&mut self.debugger.stops);
-        self.debugger.stops.add_watchpoint(Watchpoint::writes(address, 1));
-        let mut halt = self.go_back();
-        // A write of the same value is not a change.
-        while let HaltReason::Watchpoint(hit) = halt {
-            let WatchTrigger::Access(access) = hit.trigger else { break };
-            if self.debugger.peek(address) != access.value {
-                break;
-            }
-            halt = self.go_back();
-        }
-        self.debugger.stops = stops;
-        match halt {
-            // The watchpoint was temporary; the user has no number for it.
-            HaltReason::Watchpoint(hit) => HaltReason::Watchpoint(WatchHit { id: 0, ..hit }),
-            HaltReason::HistoryStart => {
-                self.finish_reverse(Some(began), HaltReason::NeverChanged(address))
-            }
-            HaltReason::Paused => self.finish_reverse(Some(began), HaltReason::Paused),
-            other => other,
-        }
-    }
-
-    /// Returns to the last step before the current one for which `found` returns a reason to halt.
-    /// `found` is called after each executed instruction, with the state before it, in which the
-    /// board will halt.
-    ///
-    /// The history is searched segment by segment, from snapshot to snapshot, the latest first. A
-    /// segment is replayed forward, so its last match counts. If the caller stops the search, the
-    /// board returns to the step at which the search began.
-    fn search(
-        &mut self,
-        found: impl Fn(&Debugger, &PreStepState) -> Option<HaltReason>,
-    ) -> HaltReason {
-        let now = self.debugger.step_count;
-        let mut end = now;
-        self.debugger.in_reverse_search = true;
-        let halt = loop {
-            // `end - 1`, not `end`: with a snapshot exactly at `end` the segment would be empty,
-            // and the search would not terminate.
-            let begin = if end == 0 { None } else { self.debugger.rewind(end - 1) };
-            let Some(begin) = begin else {
-                break self.finish_reverse(None, HaltReason::HistoryStart);
-            };
-            match self.search_segment(end, &found) {
-                Err(Interrupted) => break self.finish_reverse(Some(now), HaltReason::Paused),
-                Ok(Some((step, halt))) => break self.finish_reverse(Some(step), halt),
-                Ok(None) => end = begin,
-            }
-        };
-        self.debugger.in_reverse_search = false;
-        halt
-    }
-
-    /// Returns the last match from the current step to the step `end`.
-    fn search_segment(
-        &mut self,
-        end: u64,
-        found: &impl Fn(&Debugger, &PreStepState) -> Option<HaltReason>,
-    ) -> Result<Option<(u64, HaltReason)>, Interrupted> {
-        let mut last = None;
-        while self.debugger.step_count < end {
-            let at = self.debugger.step_count;
-            let before = PreStepState::new(self.debugger);
-            let outcome = self.replay_step().ok_or(Interrupted)?;
-            // A waiting processor repeats steps at the same PC; only the first is a hit.
-            let halt =
-                if outcome == StepOutcome::Executed { found(self.debugger, &before) } else { None };
-            if let Some(halt) = halt {
-                last = Some((at, halt));
-            }
-            // Idle: the board waited here for input that was sent later.
-            if outcome == StepOutcome::Idle {
-                break;
-            }
-        }
-        Ok(last)
-    }
-
-    /// Executes a step again; returns `None` if the command is to stop instead.
-    fn replay_step(&mut self) -> Option<StepOutcome> {
-        self.debugger.replayed_steps += 1;
-        self.next_step()
-    }
-
-    /// Ends a reverse command at a step, or at the start of the history. The replay from the
-    /// nearest snapshot is short and can't be stopped: a step in between is not one to show.
-    pub(super) fn finish_reverse(&mut self, step: Option<u64>, halt: HaltReason) -> HaltReason {
-        let Some(start) = self.debugger.history.start() else { return HaltReason::HistoryStart };
-        let target = step.unwrap_or(start);
-        if self.debugger.rewind(target).is_some() {
-            self.replay_to(target);
-        }
-        halt
-    }
-
-    fn replay_to(&mut self, step: u64) {
-        while self.debugger.step_count < step {
-            self.debugger.replayed_steps += 1;
-            if self.debugger.step_recorded() == StepOutcome::Idle {
-                break;
-            }
-        }
+        self.last = Some((timeline.before().step, halt));
     }
 }
 
 /// The caller stopped the search.
 struct Interrupted;
 
-/// The state before a replayed step.
-struct PreStepState {
-    pc: u16,
-    in_service: bool,
-    breakpoint_already_hit: bool,
-    at_break: bool,
-}
+impl SimulatedStepper<'_, '_> {
+    fn timeline(&mut self) -> &mut Timeline {
+        &mut self.debugger.boards.timeline
+    }
 
-impl PreStepState {
-    fn new(debugger: &Debugger) -> Self {
-        let registers = debugger.registers();
-        let holds = debugger.stops.any_breakpoint_holds(&registers, &|at| debugger.peek(at));
-        let breakpoint_already_hit = debugger.breakpoint_already_hit;
-        Self {
-            pc: registers.pc,
-            in_service: debugger.board.in_service(),
-            breakpoint_already_hit,
-            at_break: holds && !breakpoint_already_hit,
+    /// Goes back `count` instructions. The snapshots have the numbers of instructions before them,
+    /// so only those after one of them are executed again.
+    pub(super) fn step_back(&mut self, count: u64) -> HaltReason {
+        let now = self.timeline().bookmark();
+        let Some(mut search) = self.timeline().search_instruction(count) else {
+            return self.go_to_start();
+        };
+        self.debugger.in_reverse_search = true;
+        let mut halt = HaltReason::Completed;
+        while !self.timeline().find_instruction(&mut search, STOP_CHECK_STEPS) {
+            if self.is_stopped() {
+                self.timeline().return_to(now);
+                halt = HaltReason::Paused;
+                break;
+            }
+        }
+        self.debugger.in_reverse_search = false;
+        halt
+    }
+
+    /// Goes back to the last start of a line, where forward steps halt, too.
+    pub(super) fn step_line_back(&mut self) -> HaltReason {
+        let in_services = self.timeline().in_service();
+        let code = Arc::clone(&self.debugger.code);
+        completed(self.go_back_to(&Wanted::LineStart { code, in_services }))
+    }
+
+    /// Goes back to the last breakpoint or watchpoint of those that are set now.
+    pub(super) fn go_back_to_stop(&mut self) -> HaltReason {
+        let stops = self.debugger.stops.set().clone();
+        let wanted = Wanted::Stops(stops.clone());
+        let halt = self.go_back_to(&wanted);
+        let boards = &self.debugger.boards;
+        let halting = stops.breakpoints_held(&boards.registers(), &|at| boards.peek(at)).collect();
+        self.debugger.stops.set_halting(halting);
+        halt
+    }
+
+    pub(super) fn go_back_to_address(&mut self, address: u16) -> HaltReason {
+        completed(self.go_back_to(&Wanted::Address(address)))
+    }
+
+    pub(super) fn go_back_to_change(&mut self, address: u16) -> HaltReason {
+        let now = self.timeline().bookmark();
+        let halt = self.go_back_to(&Wanted::Change(address));
+        if halt != HaltReason::HistoryStart {
+            return halt;
+        }
+        self.timeline().return_to(now);
+        HaltReason::NeverChanged(address)
+    }
+
+    pub(super) fn go_to_step(&mut self, step: u64) -> HaltReason {
+        if step < self.timeline().step_count() {
+            let is_recorded = self.timeline().seek(step);
+            return if is_recorded { HaltReason::Completed } else { self.go_to_start() };
+        }
+        while self.timeline().step_count() < step {
+            match self.next_step() {
+                None => return HaltReason::Paused,
+                Some(StepOutcome::Idle) => return HaltReason::Idle,
+                Some(_) => {}
+            }
+        }
+        HaltReason::Completed
+    }
+
+    fn go_to_start(&mut self) -> HaltReason {
+        if let Some(start) = self.timeline().start() {
+            self.timeline().seek(start);
+        }
+        HaltReason::HistoryStart
+    }
+
+    /// Returns to the last match before the present, or else to the start of the history. If the
+    /// caller stops the search, the present stays.
+    fn go_back_to(&mut self, wanted: &Wanted) -> HaltReason {
+        let now = self.timeline().bookmark();
+        self.debugger.in_reverse_search = true;
+        let found = self.search(wanted);
+        self.debugger.in_reverse_search = false;
+        match found {
+            Ok(None) => self.go_to_start(),
+            // The replay from the nearest snapshot is short and can't be stopped: a step in between
+            // is not one to show.
+            Ok(Some((step, halt))) => {
+                self.timeline().seek(step);
+                halt
+            }
+            Err(Interrupted) => {
+                self.timeline().return_to(now);
+                HaltReason::Paused
+            }
         }
     }
+
+    /// Returns the last match before the present, and its step. The history is searched segment by
+    /// segment, from snapshot to snapshot, the latest first. A segment is replayed forward, so its
+    /// last match counts.
+    fn search(&mut self, wanted: &Wanted) -> Result<Option<(u64, HaltReason)>, Interrupted> {
+        let mut end = self.timeline().step_count();
+        while let Some(begin) = self.timeline().segment_before(end) {
+            let mut visitor = LastMatch { wanted, is_at: false, byte: None, last: None };
+            for start in (begin..end).step_by(STOP_CHECK_STEPS as usize) {
+                let range = start..end.min(start + STOP_CHECK_STEPS);
+                self.timeline().replay(range, wanted.has_watchpoints(), &mut visitor);
+                if self.is_stopped() {
+                    return Err(Interrupted);
+                }
+            }
+            if visitor.last.is_some() {
+                return Ok(visitor.last);
+            }
+            end = begin;
+        }
+        Ok(None)
+    }
+}
+
+/// A search for a place completes there; the user has set no breakpoint.
+fn completed(halt: HaltReason) -> HaltReason {
+    if halt == HaltReason::Breakpoint { HaltReason::Completed } else { halt }
 }

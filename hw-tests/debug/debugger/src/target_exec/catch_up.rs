@@ -5,13 +5,11 @@ use board_simulator::{Registers, StepOutcome};
 
 use crate::debugger::{Debugger, ShouldStop};
 use crate::exec::HaltReason;
+use crate::stepper::STOP_CHECK_STEPS;
 use crate::target::{BLOCK_BYTES, TwinEvent};
 
 /// Limit of T-states for one replay: a minute of the twin's time.
 const MAX_CATCH_UP_T_STATES: u64 = 442_368_000;
-/// Steps between two polls of the caller.
-const STOP_CHECK_STEPS: u64 = 2_048;
-
 const TWIN_DIVERGED: &str = "the simulation and the board differ; going back is possible only to \
                              this point";
 
@@ -21,15 +19,9 @@ enum CatchUpError {
 }
 
 impl Debugger {
-    /// Returns `true` if a twin is shown that has caught up with the target.
-    pub(crate) fn twin_has_caught_up(&self) -> bool {
-        let present = self.target.as_ref().and_then(|target| target.twin.present);
-        !self.in_reverse_search && present.is_some_and(|step| self.step_count >= step)
-    }
-
     /// Lets the twin catch up with the target, and shows the twin from now on.
     pub(crate) fn switch_to_twin(&mut self, should_stop: ShouldStop<'_>) -> Result<(), HaltReason> {
-        let Some(target) = &mut self.target else { return Ok(()) };
+        let Some(target) = &mut self.boards.target else { return Ok(()) };
         if target.running {
             target.set_error("the program is running: stop it first");
             return Err(HaltReason::TargetError);
@@ -38,15 +30,15 @@ impl Debugger {
         self.in_reverse_search = true;
         let caught_up = self.catch_up(should_stop);
         self.in_reverse_search = false;
-        let step = self.step_count;
-        let Some(target) = &mut self.target else { return Ok(()) };
+        let step = self.step_count();
+        let Some(target) = &mut self.boards.target else { return Ok(()) };
         target.twin.present = caught_up.is_ok().then_some(step);
         match caught_up {
             Ok(()) => Ok(()),
             Err(CatchUpError::Stopped) => Err(HaltReason::Paused),
             Err(CatchUpError::Diverged) => {
                 self.copy_target_state();
-                if let Some(target) = &self.target {
+                if let Some(target) = &self.boards.target {
                     target.set_error(TWIN_DIVERGED);
                 }
                 Err(HaltReason::TargetError)
@@ -56,30 +48,31 @@ impl Debugger {
 
     /// Shows the target again if the twin has caught up with it.
     pub(crate) fn switch_from_twin(&mut self, halt: HaltReason) -> HaltReason {
-        if !self.twin_has_caught_up() {
+        if !self.boards.twin_has_caught_up() {
             return halt;
         }
-        if let Some(target) = &mut self.target {
+        if let Some(target) = &mut self.boards.target {
             target.twin.present = None;
         }
         if halt == HaltReason::Paused { HaltReason::TwinCaughtUp } else { halt }
     }
 
     fn catch_up(&mut self, should_stop: ShouldStop<'_>) -> Result<(), CatchUpError> {
-        let events = self.target.as_mut().map(|target| std::mem::take(&mut target.twin.events));
+        let events =
+            self.boards.target.as_mut().map(|target| std::mem::take(&mut target.twin.events));
         let mut events = events.unwrap_or_default().into_iter();
         let mut outcome = Ok(());
         for event in events.by_ref() {
             outcome = self.apply_event(&event, &mut *should_stop);
             if outcome.is_err() {
                 // The next attempt repeats this event, from the step that the twin has reached.
-                if let Some(target) = &mut self.target {
+                if let Some(target) = &mut self.boards.target {
                     target.twin.events.push(event);
                 }
                 break;
             }
         }
-        if let Some(target) = &mut self.target {
+        if let Some(target) = &mut self.boards.target {
             target.twin.events.extend(events);
         }
         outcome
@@ -107,10 +100,10 @@ impl Debugger {
         to: &Registers,
         should_stop: ShouldStop<'_>,
     ) -> Result<(), CatchUpError> {
-        let end = self.board.clock() + MAX_CATCH_UP_T_STATES;
+        let end = self.boards.timeline.board().clock() + MAX_CATCH_UP_T_STATES;
         let mut steps = 0;
         loop {
-            let now = self.board.registers();
+            let now = self.boards.timeline.registers();
             if now.pc == to.pc && is_same(&now, to) {
                 return Ok(());
             }
@@ -118,13 +111,13 @@ impl Debugger {
             if steps % STOP_CHECK_STEPS == 0 && (should_stop)(self) {
                 return Err(CatchUpError::Stopped);
             }
-            let outcome = self.step_recorded();
+            let outcome = self.boards.timeline.step();
             if outcome == StepOutcome::Idle {
                 // In HALT. The target was halted at the instruction after it.
                 let woken = Registers { pc: now.pc.wrapping_add(1), ..now };
                 return if is_same(&woken, to) { Ok(()) } else { Err(CatchUpError::Diverged) };
             }
-            if self.board.clock() >= end {
+            if self.boards.timeline.board().clock() >= end {
                 return Err(CatchUpError::Diverged);
             }
         }
@@ -132,15 +125,15 @@ impl Debugger {
 
     /// Copies the target's memory and registers to the twin, whose history starts again.
     fn copy_target_state(&mut self) {
-        let Some(mut target) = self.target.take() else { return };
+        let Some(mut target) = self.boards.target.take() else { return };
         for block in target.program.ram.clone().step_by(BLOCK_BYTES.into()) {
             let bytes = target.dump(block, BLOCK_BYTES.into());
-            self.board.bus_mut().load(block, &bytes);
+            self.change_simulated(|board| board.bus_mut().load(block, &bytes));
         }
         let registers = target.registers();
         self.change_simulated(|board| board.set_registers(&registers));
         target.twin.events.clear();
-        self.target = Some(target);
+        self.boards.target = Some(target);
     }
 }
 

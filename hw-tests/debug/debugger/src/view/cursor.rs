@@ -19,24 +19,27 @@ impl View {
     }
 
     /// The panes in the order in which Tab shows them.
-    pub(super) fn panes(&self) -> [Pane; 8] {
+    pub(super) fn panes(&self) -> Vec<Pane> {
         let registers = self.debugger.registers();
-        [
+        let built_in = [
             Pane::Code(registers.pc),
             Pane::Memory(registers.hl),
             Pane::Calls,
             Pane::Stops,
             Pane::Displays,
             Pane::Console,
-            Pane::Position,
-            Pane::Attackers,
-        ]
+        ];
+        let custom = self.debugger.panes().map(|pane| Pane::Custom(pane.name().to_owned()));
+        built_in.into_iter().chain(custom).collect()
     }
 
     pub(super) fn next_pane(&mut self, step: isize) {
         let panes = self.panes();
-        let kind = std::mem::discriminant(&self.pane);
-        let now = panes.iter().position(|pane| std::mem::discriminant(pane) == kind);
+        let is_now = |pane: &Pane| match (pane, &self.pane) {
+            (Pane::Custom(name), Pane::Custom(now)) => name == now,
+            (pane, now) => std::mem::discriminant(pane) == std::mem::discriminant(now),
+        };
+        let now = panes.iter().position(is_now);
         let next = now.map_or(0, |now| (now as isize + step).rem_euclid(panes.len() as isize));
         self.show(panes[next as usize].clone());
     }
@@ -85,20 +88,12 @@ impl View {
         }
     }
 
-    pub(super) fn run_to_cursor(&mut self, back: bool) -> KeyAction {
-        match self.cursor_address() {
-            Some(at) if back => KeyAction::Move(ExecCommand::ReverseTo(at)),
-            Some(at) => KeyAction::Move(ExecCommand::RunTo(at)),
-            None => {
-                self.status = "no instruction at or below the cursor".to_owned();
-                KeyAction::Nothing
-            }
-        }
-    }
-
-    /// Searches back for the last change of the first byte in the memory pane, or at HL.
-    pub(super) fn find_last_change(&mut self) -> KeyAction {
-        KeyAction::Move(ExecCommand::ReverseToChange(self.memory_address()))
+    pub(super) fn run_to_cursor(&mut self, motion: fn(u16) -> ExecCommand) -> KeyAction {
+        let Some(address) = self.cursor_address() else {
+            self.status = "no instruction at or below the cursor".to_owned();
+            return KeyAction::Nothing;
+        };
+        KeyAction::Move(motion(address))
     }
 
     /// The first address in the memory pane, or HL.

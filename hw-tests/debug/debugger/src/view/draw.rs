@@ -1,5 +1,5 @@
-//! Draws the view: source and a pane at the left, registers, array and time at the right, and two
-//! rows below.
+//! Draws the view: source and a pane at the left, registers, the program's panes and time at the
+//! right, and two rows below.
 //!
 //! Laid out for 80 columns and 24 rows; a wider terminal shows more panes.
 
@@ -20,11 +20,10 @@ const SIDE_COLUMNS: u16 = 32;
 const WIDE_COLUMNS: u16 = 140;
 /// Width of a row of memory and its frame, as of the middle column.
 const MEMORY_COLUMNS: u16 = 75;
-/// Rows of registers, and of array and Table 2, frames included.
+/// Rows of registers, calls and stack, frames included.
 const REGISTER_ROWS: u16 = 10;
-const ARRAY_ROWS: u16 = 13;
-/// Rows of the position, frame included.
-const BOARD_ROWS: u16 = 11;
+const CALL_ROWS: u16 = 13;
+const STACK_ROWS: u16 = 11;
 /// The bottom row: the keys needed most.
 const HINTS: &str = "? help  s step  n line  o out  c run  S N C back  b break  : command  q quit";
 
@@ -81,7 +80,11 @@ impl View {
 
     /// Draws the lines of a pane; in memory, the bytes that the last step has read and written.
     fn draw_pane(&self, frame: &mut Frame<'_>, area: Rect, pane: &Pane, lines: Vec<String>) {
-        let title = pane_title(pane);
+        let custom = |name| Some(self.debugger.find_pane(name)?.title());
+        let title = match pane {
+            Pane::Custom(name) => custom(name).unwrap_or(name),
+            pane => pane_title(pane),
+        };
         let is_memory = matches!(pane, Pane::Memory(_));
         let Some(step_addresses) = self.debugger.step_addresses.as_ref().filter(|_| is_memory)
         else {
@@ -141,22 +144,24 @@ impl View {
         // needed.
         let halves = [Constraint::Length(REGISTER_ROWS), Constraint::Min(0)];
         let [registers, below] = Layout::vertical(halves).areas(area);
-        let rows = [ARRAY_ROWS, BOARD_ROWS].map(Constraint::Length);
-        let [array, board, rest] =
-            Layout::vertical(rows.into_iter().chain([Constraint::Min(0)])).areas(below);
         draw_panel(frame, registers, "Registers", render::registers(&self.debugger));
-        let sides = render::array(&self.debugger);
-        if sides.is_empty() {
-            draw_panel(frame, array, "Calls", render::calls(&self.debugger));
-            draw_panel(frame, board, "Stack", render::stack(&self.debugger, BOARD_ROWS.into()));
-        } else {
-            let roles = render::roles(&self.debugger);
-            let none = || vec!["Table 2: (while XCHNG runs)".to_owned()];
-            let roles = if roles.is_empty() { none() } else { roles };
-            draw_panel(frame, array, "Attackers, Table 2", [sides, roles].concat());
-            draw_panel(frame, board, "Position", render::position_lines(&self.debugger));
+        let custom = self.debugger.panes().map(|pane| {
+            let height = pane.rows() as u16 + 2;
+            (pane.title().to_owned(), height, pane.lines(&self.debugger))
+        });
+        let mut panels: Vec<(String, u16, Vec<String>)> = custom.collect();
+        if panels.is_empty() {
+            let stack = render::stack(&self.debugger, STACK_ROWS.into());
+            panels.push(("Calls".to_owned(), CALL_ROWS, render::calls(&self.debugger)));
+            panels.push(("Stack".to_owned(), STACK_ROWS, stack));
         }
-        draw_panel(frame, rest, "Time", render::elapsed(&self.debugger, self.start_clock));
+        let time = render::elapsed(&self.debugger, self.start_clock);
+        let heights = panels.iter().map(|(_, height, _)| Constraint::Length(*height));
+        let areas = Layout::vertical(heights.chain([Constraint::Min(0)])).split(below);
+        panels.push(("Time".to_owned(), 0, time));
+        for ((title, _, lines), area) in panels.into_iter().zip(areas.iter()) {
+            draw_panel(frame, *area, &title, lines);
+        }
     }
 
     /// Draws the command line being typed, or else the status and the time since the start.
@@ -205,8 +210,7 @@ fn pane_title(pane: &Pane) -> &'static str {
         Pane::Memory(_) => "Memory",
         Pane::Registers => "Registers",
         Pane::Calls => "Calls",
-        Pane::Attackers => "Attackers, Table 2",
-        Pane::Position => "Position",
+        Pane::Custom(_) => "",
         Pane::Stops => "Breakpoints",
         Pane::Displays => "Expressions",
         Pane::Console => "Console: c runs, keys go to the board",

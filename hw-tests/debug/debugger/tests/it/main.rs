@@ -1,13 +1,6 @@
-//! Tests of the debugger, and of the Z80 code under it.
+//! Tests of the debugger.
 
-mod behaviours;
-mod board;
-mod contract;
 mod corrupted;
-mod interrupts;
-mod kernel;
-mod protocol;
-mod trace;
-mod z80_contracts;
-mod z80_drivers;
-mod z80_figures;
+mod random_sessions;
+mod sessions;
+mod stops_and_steps;

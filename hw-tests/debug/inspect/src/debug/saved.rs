@@ -35,7 +35,7 @@ impl SavedSession {
         let (mut done, mut failed) = (0, 0);
         let present = view.debugger().saved_stops();
         let is_wanted =
-            |line: &&str| !line.starts_with(';') && !present.iter().any(|one| one == line);
+            |line: &&str| !line.starts_with(';') && !present.iter().any(|command| command == line);
         for line in text.lines().filter(is_wanted) {
             let is_done = view.restore_command(line);
             done += u32::from(is_done);

@@ -46,7 +46,10 @@ pub(super) fn show(
         }
         let Some(key) = pressed(event::read()?) else { continue };
         if is_interrupt(&key) {
-            return Ok(INTERRUPTED);
+            match view.handle_interrupt() {
+                true => return Ok(INTERRUPTED),
+                false => continue,
+            }
         }
         let goes_on = match view.handle_key(key.code) {
             KeyAction::Move(ExecCommand::Continue) => {

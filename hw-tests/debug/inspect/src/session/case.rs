@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use board_debugger::{Breakpoint, Debugger, EntryOutcome, LoadedProgram, board_with_program};
+use board_debugger::{Breakpoint, Debugger, LoadedProgram, board_with_program};
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED, USAGE};
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
@@ -35,6 +35,8 @@ pub(super) fn open(
         return Err(CommandError::new(USAGE, message));
     }
     let program = LoadedProgram::new(file.program.linked.clone(), state.registers.pc);
+    let program = program.with_panes(&file.panes).map_err(program_error)?;
+    let panes = program.panes.clone();
     let (mut board, code) = board_with_program(profile, program).map_err(program_error)?;
     board
         .bus_mut()
@@ -45,11 +47,12 @@ pub(super) fn open(
     }
     board.set_registers(&state.registers);
     let mut debugger = Debugger::new(board, code);
+    panes.into_iter().for_each(|pane| debugger.add_pane(pane));
     for address in [state.registers.pc, state.return_address] {
         debugger.stops.add_breakpoint(Breakpoint::at(address));
     }
     let message = Some(message(name, &state));
-    Ok(StartedSession { debugger, outcome: EntryOutcome::Reached, message, is_program: true })
+    Ok(StartedSession { message, ..StartedSession::program(debugger) })
 }
 
 fn message(name: &str, state: &CallState) -> String {

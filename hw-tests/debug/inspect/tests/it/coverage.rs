@@ -1,11 +1,11 @@
 //! Coverage: the lines that run for given requests, and the command.
 
-use board_debugger::Machine;
 use board_debugger::profiling::{Coverage, FileCoverage, StepCounter};
 use firmware::ProgramKind;
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
 use firmware_wire::Request;
+use sargon_debugging::EvaluatorMachine;
 
 use crate::hw_tests;
 
@@ -17,7 +17,7 @@ fn figures(coverage: &Coverage, file: &str) -> FileCoverage {
 #[test]
 fn a_line_has_run_when_the_board_had_a_reason() {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-    let machine = Machine::new(&profile, ProgramKind::Application, &Evaluator::default());
+    let machine = EvaluatorMachine::new(&profile, ProgramKind::Application, &Evaluator::default());
     let mut machine = machine.unwrap_or_else(|error| panic!("{error}"));
     let mut meter = StepCounter::new(&machine.code());
     let mut coverage = Coverage::default();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::debugger::FIGURE_1;
 
-/// A running `hw-tests dap` with its streams.
+/// A running `hw-inspect dap` with its streams.
 pub(crate) struct Client {
     pub(crate) process: Child,
     input: ChildStdin,
@@ -172,16 +172,16 @@ fn a_client_stops_in_xchng_reads_table_2_and_steps_back_to_atksav() {
     assert!(frames.len() > 1, "it was called: {frames:?}");
     let scopes = client.ask("scopes", json!({ "frameId": 0 }))["scopes"].clone();
     let names: Vec<_> = scopes.as_array().expect("scopes").iter().map(|one| &one["name"]).collect();
-    let expected = ["Registers", "Flags", "Table 2", "Attackers array", "Position", "Machine"];
+    let expected = ["Registers", "Flags", "Attackers, Table 2", "Position", "Machine"];
     assert_eq!(names, expected);
-    let position = json!({ "variablesReference": scopes[4]["variablesReference"] });
+    let position = json!({ "variablesReference": scopes[3]["variablesReference"] });
     let ranks = client.ask("variables", position)["variables"].clone();
     assert_eq!((ranks.as_array().map(Vec::len), &ranks[0]["name"]), (Some(8), &json!("rank 8")));
     let square = Square::named("e5").expect("a square");
     let (_, verdicts) = evaluate(&parse_fen(FIGURE_1).expect("a position"));
     let verdict = verdicts.iter().find(|one| one.square == square).expect("e5");
     let white = u64::from(verdict.array.to_bytes()[0]);
-    assert_eq!(client.variable("Attackers array", "White: count"), white);
+    assert_eq!(client.variable("Attackers, Table 2", "White: count"), white);
     // At GUARD the attacker is known, and the guard is fetched.
     let names = json!({ "breakpoints": [{ "name": "GUARD", "condition": "E == 0 && L == 3" }] });
     assert_eq!(client.ask("setFunctionBreakpoints", names)["breakpoints"][0]["verified"], true);
@@ -190,12 +190,16 @@ fn a_client_stops_in_xchng_reads_table_2_and_steps_back_to_atksav() {
         at("function breakpoint", "GUARD")
     );
     assert_eq!(
-        client.variable("Table 2", "points at stake"),
+        client.variable("Attackers, Table 2", "points at stake"),
         u64::from(verdict.piece.kind.value())
     );
-    assert_eq!(client.variable("Table 2", "value of the attacker"), 3);
-    assert_eq!(client.variable("Table 2", "residue"), 0);
-    assert_eq!(client.variable("Table 2", "attackers left"), white - 1, "one has been fetched");
+    assert_eq!(client.variable("Attackers, Table 2", "value of the attacker"), 3);
+    assert_eq!(client.variable("Attackers, Table 2", "residue"), 0);
+    assert_eq!(
+        client.variable("Attackers, Table 2", "attackers left"),
+        white - 1,
+        "one has been fetched"
+    );
     // Back to where the last attacker was filed.
     let names = json!({ "breakpoints": [{ "name": "ATKSAV" }] });
     client.ask("setFunctionBreakpoints", names);

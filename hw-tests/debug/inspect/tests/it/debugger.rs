@@ -1,15 +1,15 @@
 //! The debugger: motions forward and back, stops, and the registers by the article's names.
 
 use board_debugger::{
-    BoundExpression, Breakpoint, Debugger, EntryOutcome, ExecCommand, FLAGS, HaltReason,
-    HitCondition, REGISTER_NAMES, WatchHit, WatchTarget, WatchTrigger, Watchpoint,
-    open_at_exchange, register_value, set_register, xchng_register_roles,
+    BoundExpression, Breakpoint, Debugger, ExecCommand, FLAGS, HaltReason, HitCondition,
+    REGISTER_NAMES, WatchHit, WatchTarget, WatchTrigger, Watchpoint, register_value, set_register,
 };
 use board_simulator::{AccessKind, BusAccess, Registers};
 use firmware::code_map::CodeMap;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use sargon_corpus::encode;
+use sargon_debugging::{EntryOutcome, open_at_exchange, xchng_register_roles};
 use sargon_reference::{Square, evaluate, parse_fen};
 
 /// The article's Figure 1.
@@ -248,14 +248,11 @@ fn hit_counts_select_passages_and_restart_with_the_program() {
     let address = debugger.code().symbol("ATTACK").expect("ATTACK");
     let hits = HitCondition::parse("== 3").expect("a count");
     let id = debugger.stops.add_breakpoint(Breakpoint { hits, ..Breakpoint::at(address) });
-    let passages = |debugger: &Debugger| {
-        debugger.stops.breakpoints().find(|(one, _)| *one == id).map(|(_, one)| one.hit_count)
-    };
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Breakpoint);
-    assert_eq!(passages(&debugger), Some(3));
+    assert_eq!(debugger.hit_count(id), 3);
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Idle, "the third one alone");
     debugger.restart();
-    assert_eq!(passages(&debugger), Some(0));
+    assert_eq!(debugger.hit_count(id), 0);
     for (text, expected) in
         [("2", Ok(HitCondition::From(2))), ("% 4", Ok(HitCondition::EveryNth(4)))]
     {

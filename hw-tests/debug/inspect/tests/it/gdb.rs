@@ -12,7 +12,7 @@ use firmware::profile::BoardProfile;
 
 use crate::debugger::FIGURE_1;
 
-/// A running `hw-tests gdb` and a connection to it.
+/// A running `hw-inspect gdb` and a connection to it.
 pub(crate) struct Server {
     process: Child,
     stream: TcpStream,
@@ -63,15 +63,15 @@ impl Server {
     /// Connects clients until one is served. The server refuses them until it has noticed that
     /// those before are gone.
     fn serve_next_client(&mut self, peer: SocketAddr) {
-        const HALTED: &[u8] = b"+$S05#b8";
+        let halted = [b"+".to_vec(), packed("T05thread:01;")].concat();
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             assert!(Instant::now() < deadline, "no client is accepted any more");
             let mut stream = TcpStream::connect(peer).expect("it listens");
             stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
-            let mut reply = [0; HALTED.len()];
+            let mut reply = vec![0; halted.len()];
             let asked = stream.write_all(&packed("?")).and_then(|()| stream.read_exact(&mut reply));
-            if asked.is_ok() && reply == HALTED {
+            if asked.is_ok() && reply == halted {
                 stream.write_all(b"+").expect("sent");
                 self.stream = stream;
                 return;
@@ -104,7 +104,7 @@ impl Server {
         let sum = answer.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
         assert_eq!(String::from_utf8_lossy(&check), format!("{sum:02x}"));
         self.stream.write_all(b"+").expect("sent");
-        String::from_utf8(answer).expect("text")
+        without_thread(&String::from_utf8(answer).expect("text"))
     }
 
     pub(crate) fn byte(&mut self) -> u8 {
@@ -121,6 +121,12 @@ impl Server {
         assert_eq!(one, all[number * 4..number * 4 + 4]);
         u16::from_str_radix(&one, 16).expect("digits").swap_bytes()
     }
+}
+
+/// Returns a stop reply without the number of the only thread.
+fn without_thread(reply: &str) -> String {
+    let Some((before, after)) = reply.split_once("thread:") else { return reply.to_owned() };
+    before.to_owned() + after.split_once(';').expect("it ends").1
 }
 
 /// Encodes a packet with its checksum.
@@ -143,7 +149,7 @@ fn a_session_goes_forward_and_back() {
         features.contains("ReverseStep+") && features.contains("ReverseContinue+"),
         "{features}"
     );
-    assert_eq!((gdb.ask("?"), gdb.ask("vMustReplyEmpty")), ("S05".to_owned(), String::new()));
+    assert_eq!((gdb.ask("?"), gdb.ask("vMustReplyEmpty")), ("T05".to_owned(), String::new()));
     let xchng = symbol("XCHNG");
     assert_eq!(gdb.register(5), xchng);
     // LXI H is 21H, and three bytes long.
@@ -172,26 +178,78 @@ fn registers_and_memory_are_changed_and_nonsense_is_refused() {
     assert_eq!((gdb.ask("M9f00,2:aa55"), gdb.ask("m9f00,2")), ("OK".to_owned(), "aa55".to_owned()));
     let all = gdb.ask("g");
     assert_eq!((gdb.ask(&format!("G{all}")), gdb.ask("g")), ("OK".to_owned(), all));
-    for wrong in [
-        "P3=34",
-        "P99=3412",
-        "G00",
-        "mzz,1",
-        "M9f00,2:aa",
-        "Z0,nothing",
-        "p20",
-        "m12345,4",
-        "mffff1,1",
-        "Z0,12345,1",
-        "M12345,1:00",
-        "m+1,1",
-    ] {
-        assert_eq!(gdb.ask(wrong), "E01", "{wrong}");
+    for wrong in
+        ["P3=34", "m12345,4", "mffff1,1", "Z0,12345,1", "Z2,12345,1", "M12345,1:00", "Mffff,2:0000"]
+    {
+        let reply = gdb.ask(wrong);
+        assert!(reply.len() == 3 && reply.starts_with('E'), "{wrong}: {reply}");
     }
-    assert_eq!(gdb.ask("Z9,0,1"), "", "no such kind");
-    gdb.stream.write_all(b"$g#00").expect("sent");
-    assert_eq!(gdb.byte(), b'-', "a wrong check");
-    assert_eq!(gdb.ask("?"), "S05");
+    for unknown in ["P99=3412", "p20", "Z9,0,1"] {
+        assert_eq!(gdb.ask(unknown), "", "{unknown}");
+    }
+    assert_eq!(gdb.ask("?"), "T05");
+}
+
+#[test]
+fn what_gdb_never_sends_ends_its_connection_only() {
+    let mut gdb = Server::start();
+    let peer = gdb.stream.peer_addr().expect("an address");
+    let packets = ["G00", "mzz,1", "Z0,nothing", "m+1,1"].map(packed);
+    for wrong in packets.into_iter().chain([b"$g#00".to_vec(), b"-".to_vec()]) {
+        gdb.serve_next_client(peer);
+        gdb.write(&wrong);
+        let mut rest = Vec::new();
+        gdb.stream.read_to_end(&mut rest).expect("it hangs up");
+        assert!(rest.is_empty() || rest == b"+", "{:?}", String::from_utf8_lossy(&rest));
+    }
+    gdb.serve_next_client(peer);
+}
+
+#[test]
+fn breakpoints_of_gdb_end_with_its_session_and_those_of_the_debugger_stay() {
+    let mut gdb = Server::start();
+    let peer = gdb.stream.peer_addr().expect("an address");
+    let digits = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let xchng = symbol("XCHNG");
+    let count_stops = |gdb: &mut Server| {
+        let listed = gdb.ask(&format!("qRcmd,{}", digits("stops")));
+        assert_eq!(gdb.answer(), "OK");
+        listed.matches(&digits(": break at")).count()
+    };
+    gdb.ask(&format!("qRcmd,{}", digits("break XCHNG if A == 1")));
+    assert_eq!(gdb.answer(), "OK");
+    for _ in 0..2 {
+        assert_eq!(gdb.ask(&format!("Z0,{xchng:x},1")), "OK");
+        assert_eq!(count_stops(&mut gdb), 2, "one of gdb, one of the command");
+    }
+    assert_eq!(gdb.ask(&format!("z0,{xchng:x},1")), "OK");
+    assert_eq!(count_stops(&mut gdb), 1);
+    assert_eq!(gdb.ask(&format!("Z0,{xchng:x},1")), "OK");
+    assert_eq!(gdb.ask("D"), "OK");
+    gdb.serve_next_client(peer);
+    assert_eq!(count_stops(&mut gdb), 1);
+}
+
+#[test]
+fn what_a_breakpoint_logs_and_its_commands_appear_on_the_console() {
+    let mut gdb = Server::start();
+    let digits = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    for command in ["break NEXTAD log fetch for {HL}", "break GUARD do print L"] {
+        gdb.ask(&format!("qRcmd,{}", digits(command)));
+        assert_eq!(gdb.answer(), "OK");
+    }
+    gdb.write(&packed("c"));
+    assert_eq!(gdb.byte(), b'+');
+    let mut printed = String::new();
+    let stop = loop {
+        match gdb.answer() {
+            text if text.starts_with('O') => printed += &text[1..],
+            stop => break stop,
+        }
+    };
+    assert_eq!(stop, "S05");
+    assert!(printed.contains(&digits("fetch for ")), "{printed}");
+    assert!(printed.contains(&digits("H = ")), "the command: {printed}");
 }
 
 #[test]
@@ -214,7 +272,6 @@ fn a_board_that_runs_is_stopped_and_killed() {
 fn memory_ends_at_the_last_address() {
     let mut gdb = Server::start();
     assert_eq!(gdb.ask("mfffe,8").len(), 4, "two bytes are left");
-    assert_eq!(gdb.ask("Mffff,2:0000"), "E01");
 }
 
 #[test]
@@ -240,7 +297,7 @@ fn a_watchpoint_on_both_is_reported_as_one_on_both() {
 #[test]
 fn a_second_gdb_is_refused_and_a_silent_connection_blocks_no_client() {
     let mut gdb = Server::silent_first();
-    assert_eq!(gdb.ask("?"), "S05", "the silent one is not served");
+    assert_eq!(gdb.ask("?"), "T05", "the silent one is not served");
     let peer = gdb.stream.peer_addr().expect("an address");
     let mut second = TcpStream::connect(peer).expect("it listens");
     second.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
@@ -249,7 +306,7 @@ fn a_second_gdb_is_refused_and_a_silent_connection_blocks_no_client() {
     second.read_to_string(&mut printed).expect("it hangs up");
     let holder = gdb.stream.local_addr().expect("an address");
     assert!(printed.contains(&format!("E.another gdb, at {holder}, is connected")), "{printed}");
-    assert_eq!(gdb.ask("?"), "S05", "the first session continues");
+    assert_eq!(gdb.ask("?"), "T05", "the first session continues");
     assert_eq!(gdb.ask("D"), "OK");
     gdb.serve_next_client(peer);
 }
@@ -348,7 +405,7 @@ fn timer(client: &TcpStream) -> Option<String> {
 #[test]
 fn a_broken_connection_is_detected_by_keep_alive() {
     let mut server = Server::start();
-    assert_eq!(server.ask("?"), "S05");
+    assert_eq!(server.ask("?"), "T05");
     // The reply is acknowledged, after which no other timer runs.
     let deadline = Instant::now() + Duration::from_secs(60);
     while timer(&server.stream).as_deref() != Some("02") {

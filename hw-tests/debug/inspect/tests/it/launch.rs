@@ -9,15 +9,25 @@ fn the_extension_describes_the_arguments_of_launch() {
     let launch = &manifest["contributes"]["debuggers"][0]["configurationAttributes"]["launch"];
     let described = launch["properties"].as_object().expect("properties");
     let described: BTreeSet<String> = described.keys().cloned().collect();
-    // The fields in the source, with the names that serde gives them.
-    let source = include_str!("../../../debugger/src/dap/launch_arguments.rs");
-    let (_, fields) = source.split_once("pub struct LaunchArguments {").expect("the structure");
-    let fields = fields.split_once("\n}").expect("its end").0;
-    let named = fields.lines().filter_map(|line| line.trim().strip_prefix("pub "));
-    let named = named.filter_map(|line| line.split_once(':')).map(|(name, _)| {
+    // The fields in the sources, with the names that serde gives them.
+    let of_program = fields(
+        include_str!("../../../debugger/src/dap/launch_arguments.rs"),
+        "pub struct LaunchArguments {",
+    );
+    let of_position = fields(include_str!("../../src/dap.rs"), "struct PositionArguments {");
+    assert_eq!(described, of_program.union(&of_position).cloned().collect());
+}
+
+/// Returns the fields of a structure of optional and listed arguments in camel case.
+fn fields(source: &str, structure: &str) -> BTreeSet<String> {
+    let (_, fields) = source.split_once(structure).expect("the structure");
+    let fields = fields.split_once("\n}").expect("its end").0.lines();
+    let is_argument = |kind: &str| kind.starts_with(" Option<") || kind.starts_with(" Vec<");
+    let named = fields.filter_map(|line| line.trim().trim_start_matches("pub ").split_once(':'));
+    let named = named.filter(|(_, kind)| is_argument(kind)).map(|(name, _)| {
         let mut words = name.split('_');
         let first = words.next().unwrap_or_default().to_owned();
         words.fold(first, |name, word| name + &word[..1].to_ascii_uppercase() + &word[1..])
     });
-    assert_eq!(described, named.collect::<BTreeSet<String>>());
+    named.collect()
 }

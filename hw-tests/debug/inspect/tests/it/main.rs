@@ -9,6 +9,7 @@ mod debugger;
 mod expressions;
 mod gdb;
 mod launch;
+mod panes;
 mod pictures;
 mod profile;
 mod reverse;

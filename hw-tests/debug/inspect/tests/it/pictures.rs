@@ -88,7 +88,7 @@ fn picture(columns: u16, rows: u16) -> String {
     let (width, height) = (columns * WIDTH + 16, rows * HEIGHT + 16);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\">\n\
-         <title>hw-tests debug on a terminal of {columns} columns and {rows} rows</title>\n\
+         <title>hw-inspect debug on a terminal of {columns} columns and {rows} rows</title>\n\
          <style>text{{font:13px ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace;\
          white-space:pre;fill:#d6d3d1}}.b{{font-weight:bold}}.g{{fill:#86efac}}\
          .r{{fill:#fca5a5;font-weight:bold}}.v{{fill:#fdba74}}</style>\n\

@@ -1,13 +1,13 @@
 //! T-states by routine and line: the figures against the instruction table and the board's
 //! clock, and the command.
 
-use board_debugger::Machine;
 use board_debugger::profiling::{StepCounter, flame_graph_svg, line_times, routine_times};
 use firmware::code_map::CodeMap;
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::encode;
+use sargon_debugging::EvaluatorMachine;
 use sargon_reference::parse_fen;
 
 use crate::hw_tests;
@@ -20,7 +20,7 @@ const MAX_T_STATES: u64 = 20_000_000;
 /// A board that was measured while it examined Figure 1, and the T-states that passed.
 fn measured() -> (StepCounter, CodeMap, u64) {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-    let machine = Machine::with_application(&profile, &Evaluator::default());
+    let machine = EvaluatorMachine::started(&profile, &Evaluator::default());
     let mut machine = machine.unwrap_or_else(|error| panic!("{error}"));
     let position = parse_fen(FIGURE_1).expect("a position");
     machine.send(&Request::Position { squares: encode::squares(&position) });

@@ -8,9 +8,10 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use assert_cmd::cargo::CommandCargoExt;
-use board_debugger::{Debugger, EntryOutcome, ExecCommand, HaltReason, open_at_exchange};
+use board_debugger::{Debugger, ExecCommand, HaltReason, RunAborted};
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
+use sargon_debugging::{EntryOutcome, open_at_exchange};
 use sargon_reference::{Square, parse_fen};
 use serde_json::json;
 
@@ -47,7 +48,7 @@ fn hanging(folder: &Path) -> Debugger {
     let square = Square::named("e5").expect("a square");
     let session = open_at_exchange(&profile, &evaluator, &position, square, 0.5, &mut |_| false);
     let session = session.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(session.outcome, EntryOutcome::TimedOut(0.5));
+    assert_eq!(session.outcome, EntryOutcome::Aborted(RunAborted::TimedOut(0.5)));
     let explained = session.outcome.message(&session.debugger).expect("it is not there");
     assert!(explained.contains("XCHNG..LOOP (xchng.asm:4)"), "{explained}");
     session.debugger

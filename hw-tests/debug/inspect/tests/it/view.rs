@@ -3,7 +3,6 @@
 use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt;
-use board_debugger::open_at_exchange;
 use board_debugger::view::View;
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
@@ -11,6 +10,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Color;
+use sargon_debugging::open_at_exchange;
 use sargon_reference::{Square, parse_fen};
 
 use crate::debugger::FIGURE_1;

@@ -1,4 +1,4 @@
-// `hw-tests dap`, judged by Microsoft's client for tests of debug adapters and by the protocol's types.
+// `hw-inspect dap`, judged by Microsoft's client for tests of debug adapters and by the protocol's types.
 // HW_INSPECT names the program; the packages are where NODE_PATH says.
 "use strict";
 

@@ -2,9 +2,13 @@
 
 use std::io::{self, Read, Write};
 
+use board_debugger::Debugger;
 use board_debugger::gdb::{GdbClient, GdbStream, serve};
 
 use crate::corrupted::{LINES, debugger, with_characters};
+
+/// The reply to `?`.
+const HALTED: &str = "T05thread:01;";
 
 /// A stream whose input is fixed from the start.
 struct Script {
@@ -36,8 +40,12 @@ impl GdbStream for Script {
 
 /// Runs a session to its end, which can be a byte that begins no packet. Returns the replies.
 fn played(input: Vec<u8>) -> Vec<String> {
+    played_on(&mut debugger(), input)
+}
+
+fn played_on(debugger: &mut Debugger, input: Vec<u8>) -> Vec<String> {
     let mut script = Script { input: io::Cursor::new(input), output: Vec::new() };
-    if let Err(error) = serve(&mut debugger(), &mut GdbClient::new(&mut script)) {
+    if let Err(error) = serve(debugger, &mut GdbClient::new(&mut script)) {
         assert_eq!(error.kind(), io::ErrorKind::InvalidData, "the line does not fail: {error}");
     }
     decode_packets(&script.output)
@@ -84,15 +92,26 @@ fn characters_of_several_bytes_may_be_anywhere_in_a_monitor_command() {
 
 #[test]
 fn what_follows_a_byte_that_begins_no_packet_is_not_executed() {
-    let packets = [packed(b"?"), b"+-\x03 ".to_vec(), packed(b"g")].concat();
-    assert_eq!(played(packets), ["S05"]);
+    let packets = [packed(b"?"), b"+\x03 ".to_vec(), packed(b"g")].concat();
+    assert_eq!(played(packets), [HALTED]);
 }
 
 #[test]
-fn a_packet_that_is_too_long_is_refused_with_a_message_and_the_next_one_answered() {
+fn nothing_after_a_packet_that_is_too_long_is_executed() {
     let long = packed(&[b'M'; 0x1001]);
-    let packets = played([long, packed(b"?")].concat());
-    assert_eq!(packets, ["E.packet too long: 4097 bytes, maximum 4096", "S05"]);
+    assert_eq!(played([packed(b"?"), long, packed(b"?")].concat()), [HALTED]);
+}
+
+#[test]
+fn packets_of_any_bytes_are_answered_or_end_the_session() {
+    let mut debugger = debugger();
+    for byte in 0..=0xFF {
+        for packet in [&[byte][..], &[b'q', byte], b"m8000,", &[b'Z', b'0', b',', byte]] {
+            let more = [packet, &[byte, b',', b'1']].concat();
+            let packets = [packet, &more].map(packed);
+            played_on(&mut debugger, [packets.concat(), packed(b"?")].concat());
+        }
+    }
 }
 
 /// A client that resumes the board and then sends only acknowledgements.

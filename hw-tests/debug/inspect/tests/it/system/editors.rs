@@ -1,106 +1,10 @@
-//! Debian 13's gdb and Emacs with our debugger.
+//! Debian 13's Emacs with our debug adapter.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-use assert_cmd::cargo::{CommandCargoExt, cargo_bin};
+use assert_cmd::cargo::cargo_bin;
 
 use super::debian::program;
-
-const SOURCE: &str = "\
-START:  LXI SP,9000H
-        CALL SUBR
-NEXT:   JMP START
-SUBR:   INR A
-        RET
-        .END START
-";
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Assembles the source to an ELF executable at 8000H.
-fn linked(folder: &Path) {
-    let source = folder.join("prog.asm");
-    std::fs::write(&source, SOURCE).expect("written");
-    let options = tdlasm::Options { lines: true, ..Default::default() };
-    // The name has no folder; gdb searches in its working folder.
-    let loader = tdlasm::source::MemoryLoader::new().with("prog.asm", SOURCE);
-    let assembly = tdlasm::assemble(&loader, &["prog.asm".into()], &options);
-    let assembly = assembly.unwrap_or_else(|error| panic!("{error}"));
-    let layout = tdlasm::link::Layout::flat(0x8000);
-    let linked = tdlasm::link::link(&assembly.modules, &layout);
-    let linked = linked.unwrap_or_else(|error| panic!("{error}"));
-    let elf = tdlasm::object::write_executable(&linked);
-    std::fs::write(folder.join("prog.elf"), elf).expect("written");
-}
-
-/// The commands of gdb 16.3 that work on a Z80. It aborts when it unwinds the stack, so `stepi`,
-/// `next`, `bt`, `finish` and `set $hl` are not tested.
-#[test]
-fn gdb_of_debian_13_stops_at_lines_both_ways_and_sees_registers_and_memory() {
-    let mut gdb = program("gdb-multiarch");
-    let folder = tempfile::tempdir().expect("a folder");
-    linked(folder.path());
-    let mut server = Command::cargo_bin("hw-inspect").expect("it is built");
-    server.args(["gdb", "--listen", "127.0.0.1:0", "prog.elf"]).current_dir(folder.path());
-    let mut server =
-        server.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
-    let mut address = String::new();
-    let out = server.stdout.take().expect("its output");
-    BufReader::new(out).read_line(&mut address).expect("its address");
-    gdb.args(["-q", "-nx", "-batch", "prog.elf"]);
-    let connect = format!("target remote {}", address.trim());
-    for command in [
-        &connect,
-        "break prog.asm:4",
-        "continue",
-        "info line",
-        "print/x $pc",
-        "print/x $sp",
-        "x/2bx 0x8fff-1",
-        "x/2i $pc",
-        "break prog.asm:3",
-        "continue",
-        "print/x $pc",
-        "reverse-continue",
-        "print/x $pc",
-        "monitor step",
-        "monitor set HL = 1234H",
-        "maintenance flush register-cache",
-        "print/x $pc",
-        "print/x $hl",
-        "kill",
-    ] {
-        gdb.args(["-ex", command]);
-    }
-    let output = gdb.current_dir(folder.path()).output().expect("gdb starts");
-    let printed = text(&output.stdout) + &text(&output.stderr);
-    let is_killed = printed.contains("killed]");
-    if !is_killed {
-        let _ = server.kill();
-    }
-    let code = server.wait().expect("it ends").code();
-    for expected in [
-        "Breakpoint 1, SUBR () at prog.asm:4",
-        "Line 4 of \"prog.asm\"",
-        "$1 = 0x8009",
-        "$2 = 0x8ffe",
-        "0x06\t0x80",
-        "inc a",
-        "Breakpoint 2, NEXT () at prog.asm:3",
-        "$3 = 0x8006",
-        "$4 = 0x8009",
-        "$5 = 0x800a",
-        "$6 = 0x1234",
-    ] {
-        assert!(printed.contains(expected), "{expected} is missing:\n{printed}");
-    }
-    assert!(!printed.contains("internal-error"), "{printed}");
-    assert_eq!(code, Some(0), "kill ends the server");
-}
 
 #[test]
 fn emacs_dape_stops_steps_and_ends() {
@@ -109,19 +13,17 @@ fn emacs_dape_stops_steps_and_ends() {
     let source =
         "START:  MVI A,1\n        INR A\nNEXT:   INR A\n        JMP START\n        .END START\n";
     std::fs::write(folder.path().join("prog.asm"), source).expect("written");
-    // The configuration names hw-tests, which runs hw-inspect.
-    std::os::unix::fs::symlink(cargo_bin("hw-inspect"), folder.path().join("hw-tests"))
-        .expect("made");
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = std::env::var("PATH").unwrap_or_default();
-    editor.env("PATH", format!("{}:{path}", folder.path().display())).env("HOME", folder.path());
+    let programs = cargo_bin("hw-inspect").with_file_name("");
+    editor.env("PATH", format!("{}:{path}", programs.display())).env("HOME", folder.path());
     editor.arg("--batch").arg("-l").arg(here.join("../../../docs/editors/tdl-mode.el"));
     editor.arg("-l").arg(here.join("tests/editors/dape.el")).arg("prog.asm");
     let output = editor.current_dir(folder.path()).output().expect("Emacs starts");
-    let printed = text(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success() && printed.contains("passed in"),
         "{printed}{}",
-        text(&output.stderr)
+        String::from_utf8_lossy(&output.stderr)
     );
 }

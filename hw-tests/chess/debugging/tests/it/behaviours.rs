@@ -1,7 +1,6 @@
 //! Both behaviours of the evaluator, corrected and original: Z80 code and reference agree on random
 //! input, and the behaviours differ where the bugs of the original have an effect.
 
-use board_debugger::profiling::routine_runner::RoutineRunner;
 use firmware::ProgramKind;
 use firmware::build::build_with;
 use firmware::evaluator::{self, Evaluator};
@@ -12,6 +11,7 @@ use proptest::strategy::ValueTree;
 use sargon_analysis::behaviours::{OriginalBug, compare};
 use sargon_corpus::encode;
 use sargon_corpus::{CaseInput, builtin_corpus};
+use sargon_debugging::routine_runner::RoutineRunner;
 use sargon_reference::{
     AttackersArray, Behaviour, Colour, ExchangeResult, Piece, PieceKind, Position, Square,
     evaluate_as, exchange_as, parse_fen,

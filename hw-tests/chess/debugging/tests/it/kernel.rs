@@ -5,7 +5,6 @@ use board_debugger::Machine;
 use board_simulator::{BoardModel, QueueLine, Registers, StepOutcome};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build};
-use firmware::evaluator::Evaluator;
 use firmware::profile::{BoardProfile, Uart, UartKind};
 use firmware_wire::{
     Decoder, DecoderEvent, ErrorCode, MAX_BREAKPOINTS, Reply, Request, Role, StopReason,
@@ -35,7 +34,7 @@ impl Kernel {
 
     fn start_on(profile: &BoardProfile) -> (Self, StoppedState) {
         let board = &profile.name;
-        let machine = Machine::new(profile, ProgramKind::Application, &Evaluator::default());
+        let machine = Machine::new(profile);
         let mut machine = machine.unwrap_or_else(|error| panic!("{error}"));
         let image = build(profile, ProgramKind::Kernel).unwrap_or_else(|error| panic!("{error}"));
         let loaded = image.program.symbol("KLOAD").expect("the layout sets it");

@@ -10,7 +10,7 @@ use firmware_wire::{
     crc32, kind,
 };
 
-use crate::Machine;
+use crate::EvaluatorMachine;
 use board_simulator::board_spec;
 use board_simulator::profiling::{Coverage, StepCounter};
 use board_simulator::{
@@ -94,7 +94,7 @@ impl CoverageWorkload {
 
 /// A board whose steps are counted.
 struct MeasuredBoard {
-    machine: Machine,
+    machine: EvaluatorMachine,
     meter: StepCounter,
     code: CodeMap,
 }
@@ -105,11 +105,11 @@ impl MeasuredBoard {
         kind: ProgramKind,
         evaluator: &Evaluator,
     ) -> Result<Self, BuildError> {
-        Ok(Self::on(Machine::new(profile, kind, evaluator)?))
+        Ok(Self::on(EvaluatorMachine::new(profile, kind, evaluator)?))
     }
 
     /// Powers up a board and runs it until it has sent its banner.
-    fn on(machine: Machine) -> Self {
+    fn on(machine: EvaluatorMachine) -> Self {
         let code = machine.code();
         let mut session = Self { machine, meter: StepCounter::new(&code), code };
         session.send(&[]);
@@ -389,7 +389,8 @@ fn session_without_low_ram(profile: &BoardProfile) -> Result<Option<MeasuredBoar
 }
 
 fn with_spec(profile: &BoardProfile, spec: BoardSpec) -> Result<MeasuredBoard, BuildError> {
-    let mut machine = Machine::new(profile, ProgramKind::Application, &Evaluator::default())?;
+    let mut machine =
+        EvaluatorMachine::new(profile, ProgramKind::Application, &Evaluator::default())?;
     machine.board = BoardModel::new(spec, &machine.monitor.bytes, QueueLine::default());
     Ok(MeasuredBoard::on(machine))
 }
@@ -410,7 +411,8 @@ fn flash_sessions(profile: &BoardProfile) -> Result<Vec<MeasuredBoard>, BuildErr
     ];
     let session = |(spec, autostart, corrupted): (BoardSpec, bool, Option<usize>)| {
         let evaluator = Evaluator::default();
-        let mut machine = Machine::new(profile, ProgramKind::FlashApplication, &evaluator)?;
+        let mut machine =
+            EvaluatorMachine::new(profile, ProgramKind::FlashApplication, &evaluator)?;
         let app = &machine.application;
         let header =
             flash_program::program_header(&app.bytes, app.address, autostart).unwrap_or_default();

@@ -1,8 +1,11 @@
 //! The recorded history of a board: snapshots, from which any other step is reached by replaying
 //! forward, and the input in between.
 
-use super::calls::CallStack;
+use std::ops::Range;
+
 use board_simulator::{BoardModel, QueueLine};
+
+use super::Present;
 
 /// Initial number of steps between two snapshots.
 const INITIAL_INTERVAL_STEPS: u64 = 2_000;
@@ -15,18 +18,18 @@ const MAX_DENSE_GAP_STEPS: u64 = 2 * MAX_INTERVAL_STEPS;
 /// Bounds the memory: `DENSE_STEPS` takes up to half of them.
 const MAX_SNAPSHOTS: usize = 112;
 
-/// A copy of the board without its output, and the debugger's state that belongs to it.
+/// A copy of the board without its output, and the timeline's state that belongs to it.
 pub(super) struct Snapshot {
-    pub(super) step: u64,
     pub(super) board: BoardModel<QueueLine>,
     /// The length of the board's output.
     pub(super) output_bytes: usize,
-    pub(super) counts: ReverseStepCounts,
-    pub(super) calls: CallStack,
-    pub(super) interrupted_pc: Option<u16>,
-    pub(super) breakpoint_already_hit: bool,
-    /// The number of inputs delivered before this step.
-    pub(super) inputs_delivered: usize,
+    pub(super) present: Present,
+}
+
+impl Snapshot {
+    fn step(&self) -> u64 {
+        self.present.step
+    }
 }
 
 /// The numbers of steps so far that a reverse step can stop at: those outside of interrupt
@@ -64,12 +67,6 @@ pub(super) struct History {
     inputs: Vec<RecordedInput>,
 }
 
-impl Default for History {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl History {
     pub(super) fn new() -> Self {
         Self { snapshots: Vec::new(), interval: INITIAL_INTERVAL_STEPS, inputs: Vec::new() }
@@ -77,20 +74,20 @@ impl History {
 
     /// Returns `true` if a snapshot is to be taken at this step.
     pub(super) fn is_snapshot_due(&self, step: u64) -> bool {
-        self.snapshots.last().is_none_or(|last| step >= last.step + self.interval)
+        self.snapshots.last().is_none_or(|last| step >= last.step() + self.interval)
     }
 
     /// Adds a snapshot. Beyond `MAX_SNAPSHOTS` the one is dropped that leaves the smallest gap in
     /// relation to its age.
     pub(super) fn push(&mut self, snapshot: Snapshot) {
-        let now = snapshot.step;
+        let now = snapshot.step();
         self.snapshots.push(snapshot);
         if self.snapshots.len() <= MAX_SNAPSHOTS {
             return;
         }
         let cost = |at: &usize| {
-            let gap = self.snapshots[at + 1].step - self.snapshots[at - 1].step;
-            let age = now - self.snapshots[*at].step;
+            let gap = self.snapshots[at + 1].step() - self.snapshots[at - 1].step();
+            let age = now - self.snapshots[*at].step();
             let is_kept = age < DENSE_STEPS && gap > MAX_DENSE_GAP_STEPS;
             (is_kept, gap.saturating_mul(1024) / age.max(1))
         };
@@ -103,34 +100,38 @@ impl History {
 
     /// The last snapshot at or before `step`.
     pub(super) fn snapshot_before(&self, step: u64) -> Option<&Snapshot> {
-        let after = self.snapshots.partition_point(|snapshot| snapshot.step <= step);
+        let after = self.snapshots.partition_point(|snapshot| snapshot.step() <= step);
         self.snapshots.get(after.checked_sub(1)?)
     }
 
     /// The last snapshot with at most `count` steps of a kind; see [`ReverseStepCounts::get`].
     pub(super) fn snapshot_with(&self, count: u64, in_service: bool) -> Option<&Snapshot> {
-        let after =
-            self.snapshots.partition_point(|snapshot| snapshot.counts.get(in_service) <= count);
+        let after = self
+            .snapshots
+            .partition_point(|snapshot| snapshot.present.counts.get(in_service) <= count);
         self.snapshots.get(after.checked_sub(1)?)
     }
 
     /// The first step of the history.
     pub(super) fn start(&self) -> Option<u64> {
-        self.snapshots.first().map(|snapshot| snapshot.step)
+        self.snapshots.first().map(Snapshot::step)
     }
 
-    /// Discards the history: after a change by the user a replay would not reach the new state.
-    pub(super) fn clear(&mut self) {
-        *self = Self::new();
-    }
-
-    /// Records bytes to be delivered before `step`, after `delivered` inputs. Discards inputs and
-    /// snapshots after that: a reverse command has made them obsolete.
-    pub(super) fn record_input(&mut self, step: u64, delivered: usize, bytes: &[u8]) {
-        self.inputs.truncate(delivered);
-        self.snapshots
-            .retain(|snapshot| snapshot.step <= step && snapshot.inputs_delivered <= delivered);
+    /// Records bytes to be delivered before `step`, after the first `kept` inputs. Discards the
+    /// other inputs, and snapshots that are later than `step` or have received them: a reverse
+    /// command has made them obsolete.
+    pub(super) fn record_input(&mut self, step: u64, kept: usize, bytes: &[u8]) {
+        self.inputs.truncate(kept);
+        self.snapshots.retain(|snapshot| {
+            snapshot.step() <= step && snapshot.present.inputs_delivered <= kept
+        });
         self.inputs.push(RecordedInput { step, bytes: bytes.to_vec() });
+    }
+
+    /// The history of a board that was modified: without snapshots, with only these inputs.
+    pub(super) fn restarted(&mut self, pending: Range<usize>) -> Self {
+        let inputs = self.inputs.drain(pending).collect();
+        Self { inputs, ..Self::new() }
     }
 
     /// Returns the next input if it is due at `step`, after `delivered` inputs.

@@ -7,18 +7,18 @@ use firmware_wire::Request;
 use sargon_corpus::{Case, CaseInput, encode};
 use sargon_reference::{AttackersArray, ExchangeResult, Piece, Square, evaluate_as, exchange_as};
 
-use super::debugger::{Debugger, ShouldStop};
-use super::exec::{ExecCommand, HaltReason};
-use super::render::{ARRAY, format_attackers};
-use super::session::{EntryOutcome, SessionError, run_with_timeout};
-use super::stops::Breakpoint;
-use super::{BreakpointId, Machine};
-use z80_core::register_value;
+use board_debugger::{
+    Breakpoint, BreakpointId, Debugger, ExecCommand, HaltReason, RunAborted, ShouldStop,
+    register_value, run_with_timeout,
+};
+
+use crate::machine::EvaluatorMachine;
+use crate::panes::format_attackers;
+use crate::registers::{ARRAY_BYTES, SECTION_BYTES};
+use crate::session::{EntryOutcome, SessionError};
 
 /// Labels at which XCHNG has just booked points, residue in E; a user's XCHNG may lack them.
 const BOOKING_LABELS: [&str; 2] = ["XCBOOK", "XCLAST"];
-/// Bytes of a section of the attackers array.
-const SECTION: usize = 7;
 
 /// The result of [`diagnose`].
 pub struct Diagnosis {
@@ -118,7 +118,7 @@ pub fn diagnose(
     should_stop: ShouldStop<'_>,
 ) -> Result<Diagnosis, SessionError> {
     let behaviour = encode::behaviour(evaluator.behaviour);
-    let mut machine = Machine::with_application(profile, evaluator)?;
+    let mut machine = EvaluatorMachine::started(profile, evaluator)?;
     let (request, mut expected) = match &case.subject {
         CaseInput::Position { position, .. } => {
             let verdicts = evaluate_as(position, behaviour).squares;
@@ -141,7 +141,7 @@ pub fn diagnose(
     };
     machine.send(&request);
     let code = machine.code();
-    let mut search = FaultSearch::new(Debugger::new(machine.board, code), within)?;
+    let mut search = FaultSearch::new(machine.into_debugger(code), within)?;
     let fault = search.run(&mut expected, should_stop);
     search.clear();
     Ok(Diagnosis { debugger: search.debugger, fault })
@@ -182,16 +182,13 @@ impl FaultSearch {
             match run_with_timeout(&mut self.debugger, self.within, should_stop) {
                 Ok(HaltReason::Breakpoint) => {}
                 Ok(_) => return FirstFault::Stuck(self.missing_calls_message(expected)),
-                Err(outcome) => return self.stuck(outcome),
+                Err(aborted) => return self.stuck(aborted),
             }
             let square = self.square();
             let index =
                 expected.iter().position(|call| call.square.is_none() || call.square == square);
             let Some(index) = index else {
-                let problem = square.map_or("with an invalid square in M3".to_owned(), |square| {
-                    format!("for {square}, which is empty")
-                });
-                return FirstFault::Stuck(format!("XCHNG was called {problem}"));
+                return FirstFault::Stuck(unexpected_call(square));
             };
             let call = expected.swap_remove(index);
             let fault = self.check_array(&call).or_else(|| self.check_exchange(&call, should_stop));
@@ -208,8 +205,10 @@ impl FaultSearch {
         format!("the board finished without calling XCHNG for {}", squares.join(", "))
     }
 
-    fn stuck(&self, outcome: EntryOutcome) -> FirstFault {
-        FirstFault::Stuck(outcome.message(&self.debugger).unwrap_or_default())
+    fn stuck(&self, aborted: RunAborted) -> FirstFault {
+        FirstFault::Stuck(
+            EntryOutcome::Aborted(aborted).message(&self.debugger).unwrap_or_default(),
+        )
     }
 
     fn square(&self) -> Option<Square> {
@@ -221,12 +220,13 @@ impl FaultSearch {
     fn check_array(&mut self, wanted: &ExpectedCall) -> Option<FirstFault> {
         let host = wanted.array?.to_bytes();
         let at = self.debugger.code().symbol("ATKLST")?;
-        let board = self.debugger.dump(at, usize::from(ARRAY));
+        let board = self.debugger.dump(at, ARRAY_BYTES);
         let wrong = (0..board.len()).find(|byte| board[*byte] != host[*byte])?;
-        let half = wrong / SECTION * SECTION..(wrong / SECTION + 1) * SECTION;
+        let half =
+            wrong / SECTION_BYTES * SECTION_BYTES..(wrong / SECTION_BYTES + 1) * SECTION_BYTES;
         let fault = FirstFault::Array {
             square: wanted.square,
-            side: if wrong < SECTION { "White" } else { "Black" },
+            side: if wrong < SECTION_BYTES { "White" } else { "Black" },
             board: format_attackers(&board[half.clone()]),
             host: format_attackers(&host[half]),
         };
@@ -271,10 +271,32 @@ impl FaultSearch {
                     return (board != host).then_some(FirstFault::Residue { square, board, host });
                 }
                 HaltReason::Paused if is_late => {
-                    return Some(self.stuck(EntryOutcome::TimedOut(self.within)));
+                    return Some(self.stuck(RunAborted::TimedOut(self.within)));
                 }
-                _ => return Some(self.stuck(EntryOutcome::Interrupted)),
+                _ => return Some(self.stuck(RunAborted::Interrupted)),
             }
         }
+    }
+}
+
+/// Describes a call that the position does not have; `None` is a square that M3 does not name.
+fn unexpected_call(square: Option<Square>) -> String {
+    match square {
+        None => "XCHNG was called with an invalid square in M3".to_owned(),
+        Some(square) => format!("XCHNG was called for {square}, which is empty"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_with_an_invalid_square_is_not_one_for_an_empty_square() {
+        // 0FFH is no square of the board's ten by twelve.
+        let messages = [0xFF, 0].map(|byte| unexpected_call(encode::decode_square(byte)));
+        assert!(messages.iter().all(|text| !text.contains("empty")), "{messages:?}");
+        let square = Square::named("e4").map(encode::square).and_then(encode::decode_square);
+        assert_eq!(unexpected_call(square), "XCHNG was called for e4, which is empty");
     }
 }

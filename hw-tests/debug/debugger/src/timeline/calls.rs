@@ -25,17 +25,20 @@ pub struct OpenCall {
     sp: u16,
 }
 
+impl OpenCall {
+    /// The address of the return address on the stack.
+    pub(crate) fn sp(&self) -> u16 {
+        self.sp
+    }
+}
+
 /// The observed open calls, innermost last.
 #[derive(Debug, Clone, Default)]
-pub(super) struct CallStack {
+pub(crate) struct CallStack {
     open: Vec<OpenCall>,
 }
 
 impl CallStack {
-    pub(super) fn depth(&self) -> usize {
-        self.open.len()
-    }
-
     /// Records an instruction or an accepted interrupt.
     pub(super) fn record(
         &mut self,
@@ -62,7 +65,7 @@ impl CallStack {
 
     /// Returns the open calls, innermost first. Below the first observed call, each stack word that
     /// points behind a CALL instruction is taken for a return address.
-    pub(super) fn list(&self, sp: u16, code: &CodeMap, read: &dyn Fn(u16) -> u8) -> Vec<OpenCall> {
+    pub(crate) fn list(&self, sp: u16, code: &CodeMap, read: &dyn Fn(u16) -> u8) -> Vec<OpenCall> {
         let read_word = |at: u16| u16::from_le_bytes([read(at), read(at.wrapping_add(1))]);
         let seen = self.open.iter().rev().copied();
         let outermost = self.open.first().map(|call| call.sp.wrapping_add(2));

@@ -4,8 +4,9 @@ use board_simulator::Registers;
 use firmware::code_map::CodeMap;
 use z80_core::register_value;
 
-/// Bytes of the attackers array.
-const ARRAY: u16 = 14;
+/// Bytes of a section of the attackers array, and of both.
+pub(crate) const SECTION_BYTES: usize = 7;
+pub(crate) const ARRAY_BYTES: usize = 2 * SECTION_BYTES;
 
 /// The fast evaluator's file.
 const FAST_XCHNG: &str = "firmware:/xchfst.asm";
@@ -56,7 +57,7 @@ pub fn xchng_register_roles(registers: &Registers, code: &CodeMap) -> Vec<Regist
         |routine| code.symbol(routine).is_some_and(|at| here.is_some() && module(at) == here);
     let within = ["XCHNG", "NEXTAD"].into_iter().any(is_here);
     let Some(array) = code.symbol("ATKLST").filter(|_| within) else { return Vec::new() };
-    let points = |pair: u16| (array..array + ARRAY).contains(&pair);
+    let points = |pair: u16| (array..array + ARRAY_BYTES as u16).contains(&pair);
     let both = |hl, de| points(hl) && points(de);
     // XCHNG changes sides with EXX, and no flag shows which set is current: only its pointers do.
     let first_is_current =

@@ -1,18 +1,18 @@
 //! The application on a simulated board in the test's thread.
 
-use board_debugger::Machine;
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
 use firmware_wire::{Reply, Request};
+use sargon_debugging::EvaluatorMachine;
 
 /// A board on which the application runs.
-pub(crate) struct Board(Machine);
+pub(crate) struct Board(EvaluatorMachine);
 
 impl Board {
     /// Powers it up with the application in RAM.
     pub(crate) fn application() -> Self {
         let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-        let machine = Machine::with_application(&profile, &Evaluator::default());
+        let machine = EvaluatorMachine::started(&profile, &Evaluator::default());
         Self(machine.unwrap_or_else(|error| panic!("{error}")))
     }
 

@@ -1,0 +1,362 @@
+//! A simulated board with its recorded past: snapshots, and the input in between.
+//!
+//! The board is deterministic, so that any recorded step is reached again by a replay from the
+//! snapshot before it. A timeline knows nothing of breakpoints, targets or commands.
+
+mod calls;
+mod history;
+
+use std::cell::{Ref, RefCell};
+use std::ops::Range;
+
+use board_simulator::{BoardModel, BusAccess, QueueLine, Registers, StepOutcome};
+
+pub(crate) use calls::CallStack;
+pub use calls::OpenCall;
+use history::{History, ReverseStepCounts, Snapshot};
+
+/// A simulated board at one step of its recorded past.
+pub(crate) struct Timeline {
+    board: BoardModel<QueueLine>,
+    present: Present,
+    history: History,
+    origin: Snapshot,
+    /// All output since the start of the history, also of steps after the present; a snapshot
+    /// stores only its length.
+    recorded_output: Vec<u8>,
+    accesses: RefCell<Vec<BusAccess>>,
+    before: StepStart,
+    replayed_steps: u64,
+}
+
+/// What a snapshot stores beside the board.
+#[derive(Clone, Default)]
+struct Present {
+    step: u64,
+    counts: ReverseStepCounts,
+    calls: CallStack,
+    /// The PC to which the current interrupt service returns.
+    interrupted_pc: Option<u16>,
+    is_resumed: bool,
+    /// The number of recorded inputs that the board has received since the start of its history.
+    inputs_delivered: usize,
+    /// The number of recorded inputs up to the present: those delivered, and those sent since the
+    /// last step.
+    inputs_sent: usize,
+}
+
+/// A step to return to, with the input that it has yet to receive.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bookmark {
+    step: u64,
+    inputs_sent: usize,
+}
+
+/// The state before a step.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct StepStart {
+    /// The number of the step.
+    pub(crate) step: u64,
+    pub(crate) registers: Registers,
+    in_service: bool,
+}
+
+/// Looks at steps that are replayed.
+pub(crate) trait ReplayVisitor {
+    /// Called with the state before each step.
+    fn before_step(&mut self, timeline: &Timeline);
+
+    /// Called with the state after each step.
+    fn after_step(&mut self, timeline: &Timeline, outcome: StepOutcome);
+}
+
+/// A search for an instruction before the present; see [`Timeline::find_instruction`].
+pub(crate) struct InstructionSearch {
+    in_service: bool,
+    wanted: u64,
+    /// The first state with the wanted count; the target is at or after it, since waits and
+    /// interrupt services in between are not counted.
+    candidate: Option<Snapshot>,
+}
+
+impl Timeline {
+    /// Creates a timeline that begins with the present state of a board.
+    pub(crate) fn new(board: BoardModel<QueueLine>) -> Self {
+        let mut copy = board.clone();
+        copy.line_mut().from_board.clear();
+        let recorded_output = board.line().from_board.clone();
+        let origin = Snapshot {
+            board: copy,
+            output_bytes: recorded_output.len(),
+            present: Present::default(),
+        };
+        Self {
+            board,
+            present: Present::default(),
+            history: History::new(),
+            origin,
+            recorded_output,
+            accesses: RefCell::default(),
+            before: StepStart::default(),
+            replayed_steps: 0,
+        }
+    }
+
+    pub(crate) fn board(&self) -> &BoardModel<QueueLine> {
+        &self.board
+    }
+
+    pub(crate) fn registers(&self) -> Registers {
+        self.board.registers()
+    }
+
+    pub(crate) fn peek(&self, address: u16) -> u8 {
+        self.board.bus().peek(address)
+    }
+
+    /// The number of instructions and waits executed since the start.
+    pub(crate) fn step_count(&self) -> u64 {
+        self.present.step
+    }
+
+    /// The observed open calls.
+    pub(crate) fn calls(&self) -> &CallStack {
+        &self.present.calls
+    }
+
+    /// Returns `true` within an interrupt service.
+    pub(crate) fn in_service(&self) -> bool {
+        self.board.in_service()
+    }
+
+    /// Returns `true` if the last step returned to an instruction that an interrupt had preceded:
+    /// PC was there before.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.present.is_resumed
+    }
+
+    /// The state before the last step.
+    pub(crate) fn before(&self) -> &StepStart {
+        &self.before
+    }
+
+    /// The bus cycles of the last step that was executed by [`Self::step_traced`].
+    pub(crate) fn accesses(&self) -> Ref<'_, Vec<BusAccess>> {
+        self.accesses.borrow()
+    }
+
+    /// Steps that were executed again so far.
+    pub(crate) fn replayed_steps(&self) -> u64 {
+        self.replayed_steps
+    }
+
+    /// The first recorded step.
+    pub(crate) fn start(&self) -> Option<u64> {
+        self.history.start()
+    }
+
+    /// Executes one step, and takes a snapshot before it if one is due.
+    pub(crate) fn step(&mut self) -> StepOutcome {
+        self.step_with(BoardModel::advance)
+    }
+
+    /// Executes one step and records its bus cycles.
+    pub(crate) fn step_traced(&mut self) -> StepOutcome {
+        let mut accesses = std::mem::take(&mut self.accesses);
+        let outcome = self.step_with(|board| board.step_recorded(&accesses));
+        std::mem::swap(&mut self.accesses, &mut accesses);
+        outcome
+    }
+
+    fn step_with(
+        &mut self,
+        advance: impl FnOnce(&mut BoardModel<QueueLine>) -> StepOutcome,
+    ) -> StepOutcome {
+        if self.history.is_snapshot_due(self.present.step) {
+            let snapshot = self.snapshot();
+            self.history.push(snapshot);
+        }
+        // A replay delivers each input before the same step, or it would diverge. After the
+        // snapshot, whose count is of the inputs delivered before it.
+        let Present { step, inputs_delivered, inputs_sent, .. } = &mut self.present;
+        while let Some(bytes) = self.history.due_input(*step, *inputs_delivered) {
+            self.board.line_mut().to_board.extend(bytes);
+            *inputs_delivered += 1;
+        }
+        *inputs_sent = (*inputs_sent).max(*inputs_delivered);
+        self.before = StepStart {
+            step: *step,
+            registers: self.board.registers(),
+            in_service: self.board.in_service(),
+        };
+        let opcode = self.peek(self.before.registers.pc);
+        let outcome = advance(&mut self.board);
+        // The steps of an idle board are not counted: otherwise a replay would deliver later input
+        // at a different step.
+        if outcome != StepOutcome::Idle {
+            self.present.step += 1;
+        }
+        if outcome == StepOutcome::Executed {
+            self.record_instruction(opcode);
+        }
+        outcome
+    }
+
+    fn record_instruction(&mut self, opcode: u8) {
+        let StepStart { registers: before, in_service: was_served, .. } = self.before;
+        let now = self.board.registers();
+        let accepted = self.board.accepted_interrupt();
+        let present = &mut self.present;
+        if !present.is_resumed {
+            present.counts.count(was_served);
+        }
+        if accepted && !was_served {
+            present.interrupted_pc = Some(before.pc);
+        }
+        // The interrupted instruction has not run: reaching it again is not a second arrival.
+        let returned = was_served && !self.board.in_service();
+        present.is_resumed =
+            returned && present.interrupted_pc.take_if(|pc| *pc == now.pc).is_some();
+        present.calls.record(&before, &now, opcode, accepted);
+    }
+
+    /// Goes to a recorded step; returns `false` if the history begins after it.
+    pub(crate) fn seek(&mut self, step: u64) -> bool {
+        if step == self.present.step {
+            return true;
+        }
+        let Some(snapshot) = self.history.snapshot_before(step) else { return false };
+        restore(&mut self.board, &mut self.present, snapshot, &self.recorded_output);
+        self.replay_to(step);
+        true
+    }
+
+    /// The present, to return to after a search.
+    pub(crate) fn bookmark(&self) -> Bookmark {
+        Bookmark { step: self.present.step, inputs_sent: self.present.inputs_sent }
+    }
+
+    /// Returns to a step that was the present when the same future was recorded.
+    pub(crate) fn return_to(&mut self, bookmark: Bookmark) {
+        self.seek(bookmark.step);
+        self.present.inputs_sent = self.present.inputs_sent.max(bookmark.inputs_sent);
+    }
+
+    fn replay_to(&mut self, step: u64) {
+        while self.present.step < step {
+            self.replayed_steps += 1;
+            if self.step() == StepOutcome::Idle {
+                break;
+            }
+        }
+    }
+
+    /// Executes the recorded steps of a range again. Bus cycles are recorded if `traces`, which is
+    /// slower.
+    pub(crate) fn replay(
+        &mut self,
+        range: Range<u64>,
+        traces: bool,
+        visitor: &mut impl ReplayVisitor,
+    ) {
+        if !self.seek(range.start) {
+            return;
+        }
+        while self.present.step < range.end {
+            self.replayed_steps += 1;
+            visitor.before_step(self);
+            let outcome = if traces { self.step_traced() } else { self.step() };
+            // Idle: the board waited here for input that was sent later.
+            if outcome == StepOutcome::Idle {
+                break;
+            }
+            visitor.after_step(self, outcome);
+        }
+    }
+
+    /// The step of the last snapshot before `end`.
+    pub(crate) fn segment_before(&self, end: u64) -> Option<u64> {
+        self.history.snapshot_before(end.checked_sub(1)?).map(|snapshot| snapshot.present.step)
+    }
+
+    /// Goes to the snapshot before the instruction that was executed `count` instructions ago, and
+    /// returns the search for it; `None` if the history begins later. Instructions of interrupt
+    /// services count only if the present is in one.
+    pub(crate) fn search_instruction(&mut self, count: u64) -> Option<InstructionSearch> {
+        let in_service = self.in_service();
+        let wanted = self.present.counts.get(in_service).checked_sub(count)?;
+        let snapshot = self.history.snapshot_with(wanted, in_service)?;
+        restore(&mut self.board, &mut self.present, snapshot, &self.recorded_output);
+        Some(InstructionSearch { in_service, wanted, candidate: None })
+    }
+
+    /// Continues a search by up to `steps`; returns `true` if it has ended, at the instruction.
+    pub(crate) fn find_instruction(&mut self, search: &mut InstructionSearch, steps: u64) -> bool {
+        for _ in 0..steps {
+            let count = self.present.counts.get(search.in_service);
+            if count == search.wanted && search.candidate.is_none() {
+                search.candidate = Some(self.snapshot());
+            }
+            self.replayed_steps += 1;
+            let step = self.present.step;
+            let is_idle = self.step() == StepOutcome::Idle;
+            if is_idle || self.present.counts.get(search.in_service) > search.wanted {
+                if let Some(snapshot) = &search.candidate {
+                    restore(&mut self.board, &mut self.present, snapshot, &self.recorded_output);
+                }
+                self.replay_to(step);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Sends bytes to the board. Discards what was recorded after the present.
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.history.record_input(self.present.step, self.present.inputs_sent, bytes);
+        self.present.inputs_sent += 1;
+        self.recorded_output.truncate(self.board.line().from_board.len());
+    }
+
+    /// Modifies the board and discards the history, which does not lead to the new state.
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut BoardModel<QueueLine>)) {
+        change(&mut self.board);
+        let Present { inputs_delivered, inputs_sent, .. } = &mut self.present;
+        self.history = self.history.restarted(*inputs_delivered..*inputs_sent);
+        *inputs_sent -= *inputs_delivered;
+        *inputs_delivered = 0;
+        self.recorded_output.truncate(self.board.line().from_board.len());
+    }
+
+    /// Restores the state in which the timeline was created, and discards the history.
+    pub(crate) fn restart(&mut self) {
+        restore(&mut self.board, &mut self.present, &self.origin, &self.recorded_output);
+        self.history = History::new();
+        self.recorded_output.truncate(self.origin.output_bytes);
+    }
+
+    fn snapshot(&mut self) -> Snapshot {
+        // Not copied: each snapshot would contain all output before it.
+        let output = std::mem::take(&mut self.board.line_mut().from_board);
+        let board = self.board.clone();
+        if output.len() > self.recorded_output.len() {
+            self.recorded_output.extend(&output[self.recorded_output.len()..]);
+        }
+        let output_bytes = output.len();
+        self.board.line_mut().from_board = output;
+        Snapshot { board, output_bytes, present: self.present.clone() }
+    }
+}
+
+/// Restores a snapshot. A function of fields, since the snapshot belongs to the timeline, too.
+fn restore(
+    board: &mut BoardModel<QueueLine>,
+    present: &mut Present,
+    snapshot: &Snapshot,
+    recorded_output: &[u8],
+) {
+    *board = snapshot.board.clone();
+    board.line_mut().from_board = recorded_output[..snapshot.output_bytes].to_vec();
+    *present = snapshot.present.clone();
+    present.inputs_sent = present.inputs_delivered;
+}
