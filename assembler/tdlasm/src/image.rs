@@ -67,11 +67,8 @@ impl Image {
 
     /// Overwrites a byte. Returns `false` if the image has none at the address.
     pub fn set_byte(&mut self, address: u16, value: u8) -> bool {
-        let after = self.runs.partition_point(|run| run.address <= address);
-        let Some(run) = after.checked_sub(1).map(|index| &mut self.runs[index]) else {
-            return false;
-        };
-        let place = run.bytes.get_mut(usize::from(address - run.address));
+        let run = self.runs.iter_mut().rfind(|run| run.address <= address);
+        let place = run.and_then(|run| run.bytes.get_mut(usize::from(address - run.address)));
         place.map(|place| *place = value).is_some()
     }
 

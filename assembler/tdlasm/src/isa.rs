@@ -209,6 +209,11 @@ impl Register {
         Register::NAMES[self as usize].0
     }
 
+    /// Returns `true` for X and Y.
+    pub fn is_index(self) -> bool {
+        matches!(self, Self::X | Self::Y)
+    }
+
     /// Returns the value of the name in an expression: the register's number in an opcode.
     pub fn value(self) -> u8 {
         match self {

@@ -63,16 +63,16 @@ pub enum ProjectError {
 /// A project file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Project {
-    /// Its directory, as given by the caller.
-    folder: PathBuf,
-    shared: Settings,
+    /// The settings that all programs share.
+    shared: Program,
     excluded: Vec<PathBuf>,
     programs: Vec<Program>,
     panes: Vec<Pane>,
 }
 
 /// A program of a project.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Program {
     /// The sources, in order, relative to the same directory as the path of [`Project::read`].
     pub files: Vec<PathBuf>,
@@ -83,7 +83,11 @@ pub struct Program {
     pub output: Option<PathBuf>,
     /// The layout of the linked program.
     pub layout: Option<PathBuf>,
-    settings: Settings,
+    include: Vec<PathBuf>,
+    define: BTreeMap<String, u16>,
+    long_symbols: Option<bool>,
+    pabs: Option<bool>,
+    cpu: Option<Cpu>,
 }
 
 /// A pane of a debugger: expressions of a program, with names.
@@ -156,15 +160,6 @@ pub fn check_pane_name(name: String) -> Result<String, &'static str> {
     Ok(name)
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Settings {
-    include: Vec<PathBuf>,
-    define: BTreeMap<String, u16>,
-    long_symbols: Option<bool>,
-    pabs: Option<bool>,
-    cpu: Option<Cpu>,
-}
-
 /// The file in serialized form.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -175,22 +170,8 @@ struct Written {
     long_symbols: Option<bool>,
     pabs: Option<bool>,
     cpu: Option<Cpu>,
-    program: Vec<WrittenProgram>,
+    program: Vec<Program>,
     pane: Vec<Pane>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-struct WrittenProgram {
-    files: Vec<PathBuf>,
-    modules: Vec<PathBuf>,
-    output: Option<PathBuf>,
-    layout: Option<PathBuf>,
-    include: Vec<PathBuf>,
-    define: BTreeMap<String, u16>,
-    long_symbols: Option<bool>,
-    pabs: Option<bool>,
-    cpu: Option<Cpu>,
 }
 
 impl Project {
@@ -217,13 +198,14 @@ impl Project {
         let written: Written = toml::from_str(text).map_err(syntax)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let Written { include, define, long_symbols, pabs, cpu, .. } = written;
-        let shared = Settings { include, define, long_symbols, pabs, cpu }.within(path, &folder)?;
+        let shared = Program { include, define, long_symbols, pabs, cpu, ..Program::default() };
+        let shared = shared.within(path, &folder)?;
         let excluded = written.exclude.iter().map(|one| folder.join(one)).collect();
         let mut programs = Vec::new();
         for program in written.program {
             programs.extend(program.expanded(path, &folder)?);
         }
-        Ok(Self { folder, shared, excluded, programs, panes: written.pane })
+        Ok(Self { shared, excluded, programs, panes: written.pane })
     }
 
     /// Finds the project file of a source, in its directory and those above.
@@ -270,8 +252,7 @@ impl Project {
     /// Adds the settings of a program to options, or the common settings if there is none. Options
     /// that are already set take precedence.
     pub fn add_to(&self, options: &mut Options, program: Option<&Program>) {
-        let own = program.map(|program| &program.settings);
-        for settings in own.into_iter().chain([&self.shared]) {
+        for settings in program.into_iter().chain([&self.shared]) {
             for (name, value) in &settings.define {
                 let is_known =
                     options.defines.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -281,63 +262,55 @@ impl Project {
             }
             options.include_dirs.extend(settings.include.iter().cloned());
         }
-        let of = |choose: fn(&Settings) -> Option<bool>| {
-            own.and_then(choose).or_else(|| choose(&self.shared)).unwrap_or(false)
+        let of = |choose: fn(&Program) -> Option<bool>| {
+            program.and_then(choose).or_else(|| choose(&self.shared)).unwrap_or(false)
         };
         options.long_symbols |= of(|settings| settings.long_symbols);
         options.absolute_prog |= of(|settings| settings.pabs);
-        let cpu = own.and_then(|settings| settings.cpu).or(self.shared.cpu);
+        let cpu = program.and_then(|settings| settings.cpu).or(self.shared.cpu);
         options.cpu = options.cpu.or(cpu);
     }
 }
 
-impl Settings {
-    /// Returns the settings with paths relative to the project, after checking names.
+impl Program {
+    /// Returns the program with paths relative to the project, after checking names.
     fn within(mut self, path: &Path, folder: &Path) -> Result<Self, ProjectError> {
         let is_symbol =
             |name: &&String| !lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());
         if let Some(name) = self.define.keys().find(is_symbol) {
             return Err(ProjectError::NoSymbol(path.to_owned(), name.clone()));
         }
-        self.include.iter_mut().for_each(|one| *one = folder.join(&*one));
+        let paths = self.include.iter_mut().chain(&mut self.files);
+        let paths = paths.chain(&mut self.output).chain(&mut self.layout);
+        paths.for_each(|one| *one = folder.join(&*one));
         Ok(self)
     }
-}
 
-impl WrittenProgram {
     /// Returns the program of `files`, or one for each of `modules`.
-    fn expanded(self, path: &Path, folder: &Path) -> Result<Vec<Program>, ProjectError> {
-        let Self { files, modules, output, layout, include, define, long_symbols, pabs, cpu } =
-            self;
-        let settings =
-            Settings { include, define, long_symbols, pabs, cpu }.within(path, folder)?;
-        let output = output.map(|output| folder.join(output));
-        let layout = layout.map(|layout| folder.join(layout));
-        if files.is_empty() == modules.is_empty() {
+    fn expanded(self, path: &Path, folder: &Path) -> Result<Vec<Self>, ProjectError> {
+        let program = self.within(path, folder)?;
+        if program.files.is_empty() == program.modules.is_empty() {
             return Err(ProjectError::NoSources(path.to_owned()));
         }
-        if !files.is_empty() {
-            let files = files.iter().map(|file| folder.join(file)).collect();
-            return Ok(vec![Program { files, modules: Vec::new(), output, layout, settings }]);
+        if !program.files.is_empty() {
+            return Ok(vec![program]);
         }
-        if output.is_some() {
+        if program.output.is_some() {
             return Err(ProjectError::NoOutput(path.to_owned()));
         }
         let mut found = Vec::new();
-        for module in &modules {
+        for module in &program.modules {
             match module.to_str().and_then(|name| name.strip_prefix('!')) {
                 Some(name) => found.retain(|file| *file != folder.join(name)),
                 None => found.extend(matching(&folder.join(module))?),
             }
         }
-        let program = |file: &PathBuf| Program {
+        let module = |file: &PathBuf| Self {
             files: vec![file.clone()],
             modules: found.clone(),
-            output: None,
-            layout: layout.clone(),
-            settings: settings.clone(),
+            ..program.clone()
         };
-        Ok(found.iter().map(program).collect())
+        Ok(found.iter().map(module).collect())
     }
 }
 

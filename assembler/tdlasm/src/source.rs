@@ -203,7 +203,7 @@ pub fn bracket_pairs(text: &[u8]) -> Vec<(u32, u32)> {
 }
 
 /// A position as file, line and column.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Location<'a> {
     /// The file or macro text.
     pub source: &'a Source,
@@ -212,14 +212,6 @@ pub struct Location<'a> {
     /// The column in bytes, from 1.
     pub column: u32,
 }
-
-impl PartialEq for Source {
-    fn eq(&self, other: &Self) -> bool {
-        self.base == other.base && self.name == other.name
-    }
-}
-
-impl Eq for Source {}
 
 /// All source texts of a run.
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! The arguments of macro calls.
 
 use std::borrow::Cow;
+use std::iter;
 
 use super::assembler::Assembler;
 use super::statement_end::StatementResult;
@@ -49,32 +50,18 @@ fn argument_list<'t>(
 ) -> StatementResult {
     let mut plain = false;
     loop {
-        let is_first = list.is_empty();
         // ZASM looks for the closing bracket only after it has read an unquoted argument.
         let seeks = cursor.peek() != Some(b'(') && cursor.peek() != Some(b'\\');
         let bracket_not_checked = !plain;
         plain |= seeks;
-        list.push(argument(asm, cursor, bracketed, is_first, bracket_not_checked)?);
+        list.push(match cursor.eat(b'\\') {
+            true => Argument::made(number_argument(asm, cursor, bracket_not_checked)?),
+            false => text_of_argument(asm, cursor, bracketed),
+        });
         if !cursor.eat(b',') {
             return Ok(());
         }
     }
-}
-
-fn argument<'t>(
-    asm: &mut Assembler<'_>,
-    cursor: &mut Cursor<'t>,
-    bracketed: bool,
-    is_first: bool,
-    bracket_not_checked: bool,
-) -> StatementResult<Argument<'t>> {
-    if is_first && !bracketed {
-        cursor.skip_blanks();
-    }
-    if cursor.eat(b'\\') {
-        return number_argument(asm, cursor, bracket_not_checked).map(Argument::made);
-    }
-    Ok(text_of_argument(asm, cursor, bracketed))
 }
 
 fn text_of_argument<'t>(
@@ -179,15 +166,10 @@ fn argument_length(text: &[u8], until_bracket: bool) -> usize {
 }
 
 fn in_radix(number: u16, radix: u8) -> Vec<u8> {
-    let mut digits = Vec::new();
-    let mut rest = number;
-    loop {
-        digits.push(b"0123456789ABCDEF"[usize::from(rest % u16::from(radix))]);
-        rest /= u16::from(radix);
-        if rest == 0 {
-            break;
-        }
-    }
+    let radix = u16::from(radix);
+    let rests = iter::successors(Some(number), |rest| Some(rest / radix).filter(|rest| *rest > 0));
+    let digit = |rest| b"0123456789ABCDEF"[usize::from(rest % radix)];
+    let mut digits: Vec<u8> = rests.map(digit).collect();
     digits.reverse();
     digits
 }

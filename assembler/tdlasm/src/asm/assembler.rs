@@ -22,13 +22,14 @@ use crate::syntax::lex;
 
 /// Reads the statements of the source into modules.
 pub(super) struct Assembler<'a> {
+    pub(super) loader: &'a dyn Loader,
     pub(super) options: &'a Options,
     pub(super) pass: Pass,
     pub(super) sources: SourceMap,
     pub(super) files: Vec<PathBuf>,
-    pub(super) input: InputStack<'a>,
+    pub(super) input: InputStack,
     pub(super) console: Console<'a>,
-    pub(super) sink: DiagnosticSink<'a>,
+    pub(super) sink: DiagnosticSink,
     pub(super) recorder: Recorder,
     /// Positions of the files' statements in the first pass, and where the second pass differs.
     pub(super) pass_comparison: PassComparison,
@@ -92,13 +93,14 @@ pub(super) struct StatementState {
 impl<'a> Assembler<'a> {
     pub(super) fn new(loader: &'a dyn Loader, options: &'a Options) -> Self {
         Self {
+            loader,
             options,
             pass: Pass::First,
             sources: SourceMap::default(),
             files: Vec::new(),
-            input: InputStack::new(loader, &options.include_dirs),
+            input: InputStack::default(),
             console: Console::new(&options.console_replies),
-            sink: DiagnosticSink::new(options, Pass::First),
+            sink: DiagnosticSink::new(options),
             recorder: Recorder::new(options, Pass::First),
             pass_comparison: PassComparison::default(),
             names: NameTable::new(options),
@@ -117,7 +119,7 @@ impl<'a> Assembler<'a> {
         self.pass = Pass::Second;
         self.sources.begin_second_pass();
         self.input.restart();
-        self.sink.restart(Pass::Second);
+        self.sink.begin_second_pass(self.options);
         self.recorder = Recorder::new(self.options, Pass::Second);
         self.pass_comparison.restart();
         self.begin_next_module();
@@ -137,11 +139,6 @@ impl<'a> Assembler<'a> {
         self.names.begin_pass();
     }
 
-    pub(super) fn finish_module(&mut self) {
-        let module = self.finish();
-        self.modules.extend(module);
-    }
-
     pub(super) fn warn_no_end(&mut self) {
         if let Some(end) = self.end_of_files() {
             let message = "the program does not end with .END";
@@ -157,15 +154,12 @@ impl<'a> Assembler<'a> {
     pub(super) fn open_file(&mut self, path: &Path, origin: Origin, at: Span) -> Option<Frame> {
         let name = path.display().to_string();
         let kind = if origin == Origin::File { FrameKind::File } else { FrameKind::Insert };
-        match self.input.load(path) {
+        match self.input.load(self.loader, path) {
             Ok((text, removed)) => {
                 let index = self.sources.add_without_end(name.as_str().into(), origin, text);
                 if index.is_none() {
-                    self.error(
-                        DiagnosticCode::SourcesTooLarge,
-                        at,
-                        "the sources are larger than 4 GB together",
-                    );
+                    let message = "the sources are larger than 4 GB together";
+                    self.error(DiagnosticCode::SourcesTooLarge, at, message);
                 }
                 if let (Some(removed), Some(index)) = (removed, index) {
                     let at = self.sources.get(index).base;

@@ -98,11 +98,9 @@ impl CodeBuffer {
 
     /// Returns an address in a section: a plain number if the section is absolute.
     pub(crate) fn address_in(&self, base: BaseId, number: u16) -> Value {
-        let is_relocatable = !(self.absolute_prog && base == BaseId::PROG);
-        if is_relocatable {
-            Value::in_base(base, number)
-        } else {
-            Value::fixed_address(base, number)
+        match self.absolute_prog && base == BaseId::PROG {
+            true => Value::fixed_address(base, number),
+            false => Value::in_base(base, number),
         }
     }
 
@@ -133,11 +131,7 @@ impl CodeBuffer {
 
     /// Updates the high-water mark of the current section; `.LOC` does so before its operand.
     pub(crate) fn record_high_water(&mut self) {
-        let base = self.base.0 as usize;
-        if self.high_water.len() <= base {
-            self.high_water.resize(base + 1, 0);
-        }
-        self.high_water[base] = self.high_water[base].max(self.here);
+        raise(&mut self.high_water, self.base, self.here);
     }
 
     pub(crate) fn set_location(&mut self, value: Value) {
@@ -187,11 +181,7 @@ impl CodeBuffer {
     }
 
     fn update_size(&mut self) {
-        let base = self.base.0 as usize;
-        if self.sizes.len() <= base {
-            self.sizes.resize(base + 1, 0);
-        }
-        self.sizes[base] = self.sizes[base].max(self.here.min(0x10000));
+        raise(&mut self.sizes, self.base, self.here.min(0x10000));
     }
 
     /// Writes bytes at the location counter, and returns the position of the first. A run that
@@ -272,6 +262,13 @@ impl CodeBuffer {
         }
         (bytes, relocs)
     }
+}
+
+/// Raises the size of a base to `size`, unless it is larger.
+fn raise(sizes: &mut Vec<u32>, base: BaseId, size: u32) {
+    let base = base.0 as usize;
+    sizes.resize(sizes.len().max(base + 1), 0);
+    sizes[base] = sizes[base].max(size);
 }
 
 /// Returns the section that contains the bytes of a base.

@@ -58,33 +58,29 @@ fn evaluate_condition(
     condition: Condition,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<bool> {
-    match condition {
-        Condition::Equal => compare_with_zero(asm, cursor, |number| number == 0),
-        Condition::NotEqual => compare_with_zero(asm, cursor, |number| number != 0),
-        Condition::Greater => compare_with_zero(asm, cursor, |number| number > 0),
-        Condition::GreaterEqual => compare_with_zero(asm, cursor, |number| number >= 0),
-        Condition::Less => compare_with_zero(asm, cursor, |number| number < 0),
-        Condition::LessEqual => compare_with_zero(asm, cursor, |number| number <= 0),
-        Condition::FirstPass => Ok(asm.pass == Pass::First),
-        Condition::SecondPass => Ok(asm.pass == Pass::Second),
-        Condition::Defined => Ok(is_defined(asm, cursor)),
-        Condition::NotDefined => Ok(!is_defined(asm, cursor)),
-        Condition::Blank => Ok(is_blank_text(asm, cursor)),
-        Condition::NotBlank => Ok(!is_blank_text(asm, cursor)),
-        Condition::Identical => Ok(are_identical(asm, cursor)),
-        Condition::Different => Ok(!are_identical(asm, cursor)),
-    }
+    Ok(match condition {
+        Condition::Equal => number(asm, cursor)? == 0,
+        Condition::NotEqual => number(asm, cursor)? != 0,
+        Condition::Greater => number(asm, cursor)? > 0,
+        Condition::GreaterEqual => number(asm, cursor)? >= 0,
+        Condition::Less => number(asm, cursor)? < 0,
+        Condition::LessEqual => number(asm, cursor)? <= 0,
+        Condition::FirstPass => asm.pass == Pass::First,
+        Condition::SecondPass => asm.pass == Pass::Second,
+        Condition::Defined => is_defined(asm, cursor),
+        Condition::NotDefined => !is_defined(asm, cursor),
+        Condition::Blank => is_blank_text(asm, cursor),
+        Condition::NotBlank => !is_blank_text(asm, cursor),
+        Condition::Identical => are_identical(asm, cursor),
+        Condition::Different => !are_identical(asm, cursor),
+    })
 }
 
-/// Compares a signed number with zero. A blank argument counts as zero.
-fn compare_with_zero(
-    asm: &mut Assembler<'_>,
-    cursor: &mut Cursor<'_>,
-    test: fn(i16) -> bool,
-) -> StatementResult<bool> {
+/// Reads a signed number; a blank argument counts as zero.
+fn number(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult<i16> {
     cursor.skip_blanks();
     if cursor.peek() == Some(b',') {
-        return Ok(test(0));
+        return Ok(0);
     }
     let expr = asm.parse_expression(cursor);
     let value = asm.evaluate(&expr)?;
@@ -92,7 +88,7 @@ fn compare_with_zero(
         let message = "a condition must be a constant, but this value is relocatable";
         asm.error(DiagnosticCode::Operand, expr.span, message);
     }
-    Ok(test(value.number as i16))
+    Ok(value.number as i16)
 }
 
 fn is_defined(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
@@ -109,11 +105,8 @@ fn is_defined(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
         return true;
     }
     let name = asm.names.intern(word);
-    asm.recorder.reference(
-        name,
-        cursor.since(cursor.offset() - word.len() as u32),
-        ReferenceRole::Use,
-    );
+    let at = cursor.since(cursor.offset() - word.len() as u32);
+    asm.recorder.reference(name, at, ReferenceRole::Use);
     let entry = asm.names[name];
     entry.symbol.is_defined()
         || entry.built_in.is_some()

@@ -1,7 +1,7 @@
 //! Definitions of symbols and macros.
 
 use crate::diag::{Diagnostic, DiagnosticCode};
-use crate::module::FIRST_EXTERNAL;
+use crate::module::{FIRST_EXTERNAL, SectionKind};
 use crate::references::ReferenceRole;
 use crate::source::Span;
 
@@ -114,8 +114,12 @@ impl Assembler<'_> {
         }
         self.report_redefinition(name, entry, span);
         if kind == SymbolKind::Variable {
-            self.error(DiagnosticCode::AssignmentIgnored, span, "the symbol keeps its first value");
+            self.assignment_ignored(span);
         }
+    }
+
+    pub(super) fn assignment_ignored(&mut self, span: Span) {
+        self.error(DiagnosticCode::AssignmentIgnored, span, "the symbol keeps its first value");
     }
 
     fn report_phase(&mut self, name: NameId, entry: &NameEntry, value: Value, span: Span) {
@@ -239,11 +243,8 @@ impl Assembler<'_> {
             Pass::Second if known.is_multiply_defined => self.report_doubled(name, at.start),
             _ => {}
         }
-        self.begin_first_scope(
-            name,
-            known.entered > 0 || known.has_undefined_use,
-            TableEntryKind::Symbol,
-        );
+        let is_known = known.entered > 0 || known.has_undefined_use;
+        self.begin_first_scope(name, is_known, TableEntryKind::Symbol);
         self.names.declare_forward(name);
         self.names[name].exported = true;
         self.names[name].is_library_entry |= entry;
@@ -323,23 +324,19 @@ impl Assembler<'_> {
     }
 
     /// Gives a macro a second name, for `.MASYN old,new`.
-    pub(super) fn copy_macro(&mut self, old: NameId, new: NameId) -> bool {
-        let Some(index) = self.names[old].macro_index else { return false };
+    pub(super) fn copy_macro(&mut self, old: NameId, new: NameId) {
         if self.names[new].macro_index.is_none() {
             self.names.append_entry(new, TableEntryKind::Macro);
-            self.names[new].macro_index = Some(index);
+            self.names[new].macro_index = self.names[old].macro_index;
         }
-        true
     }
 }
 
 fn shown(value: Value) -> String {
     let listed = value.reloc_value();
-    match listed.base {
-        0 => format!("{:04X}H", listed.number),
-        1 => format!("{:04X}H in .PROG.", listed.number),
-        2 => format!("{:04X}H in .DATA.", listed.number),
-        3 => format!("{:04X}H in .BLNK.", listed.number),
-        _ => format!("{:04X}H in an external area", listed.number),
+    match SectionKind::from_base(listed.base) {
+        Some(SectionKind::Absolute) => format!("{:04X}H", listed.number),
+        Some(kind) => format!("{:04X}H in {}", listed.number, kind.tdl_name()),
+        None => format!("{:04X}H in an external area", listed.number),
     }
 }

@@ -4,7 +4,7 @@ use std::iter;
 
 use super::options::Options;
 use super::pass::Pass;
-use crate::diag::{Diagnostic, DiagnosticCode, Severity, render};
+use crate::diag::{Diagnostic, DiagnosticCode, LintLevels, Severity, render};
 use crate::source::{SourceMap, Span};
 
 /// Errors beyond this number are dropped.
@@ -15,9 +15,11 @@ const MAX_WARNINGS: usize = 100;
 const MAX_FLAGS_PER_ROW: usize = 2;
 
 /// Collects the diagnostics of a run, and the error flags of the current listing row.
-#[derive(Debug)]
-pub(super) struct DiagnosticSink<'a> {
-    options: &'a Options,
+#[derive(Debug, Default)]
+pub(super) struct DiagnosticSink {
+    lint_levels: LintLevels,
+    /// Whether a listing is requested.
+    lists: bool,
     pass: Pass,
     diagnostics: Vec<Diagnostic>,
     counts: Counts,
@@ -50,23 +52,15 @@ struct Counts {
     flags: usize,
 }
 
-impl<'a> DiagnosticSink<'a> {
-    pub(super) fn new(options: &'a Options, pass: Pass) -> Self {
-        Self {
-            options,
-            pass,
-            diagnostics: Vec::new(),
-            counts: Counts::default(),
-            row: FlagRow::default(),
-            listed_flags: Vec::new(),
-            first_pass_error: false,
-            before_statement: None,
-        }
+impl DiagnosticSink {
+    pub(super) fn new(options: &Options) -> Self {
+        let lint_levels = options.lint_levels.clone();
+        Self { lint_levels, lists: options.listing, ..Self::default() }
     }
 
-    pub(super) fn restart(&mut self, pass: Pass) {
+    pub(super) fn begin_second_pass(&mut self, options: &Options) {
         let first_pass_error = self.first_pass_error;
-        *self = Self { first_pass_error, ..Self::new(self.options, pass) };
+        *self = Self { pass: Pass::Second, first_pass_error, ..Self::new(options) };
     }
 
     pub(super) fn next_row(&mut self) {
@@ -90,7 +84,7 @@ impl<'a> DiagnosticSink<'a> {
             return self.push(diagnostic);
         }
         self.counts.flags += count;
-        if self.options.listing {
+        if self.lists {
             self.listed_flags.extend(iter::repeat_n((diagnostic.code, diagnostic.span), count));
         }
         let shown = self.row.flags < MAX_FLAGS_PER_ROW;
@@ -109,11 +103,11 @@ impl<'a> DiagnosticSink<'a> {
     }
 
     fn is_error(&self, code: DiagnosticCode) -> bool {
-        self.options.lint_levels.severity(code) == Some(Severity::Error)
+        self.lint_levels.severity(code) == Some(Severity::Error)
     }
 
     fn push(&mut self, mut diagnostic: Diagnostic) {
-        let Some(severity) = self.options.lint_levels.severity(diagnostic.code) else { return };
+        let Some(severity) = self.lint_levels.severity(diagnostic.code) else { return };
         diagnostic.severity = severity;
         if !diagnostic.is_error() {
             self.counts.warnings += 1;
@@ -135,7 +129,7 @@ impl<'a> DiagnosticSink<'a> {
     /// Returns `true` if a diagnostic with this code would be stored. If not, callers can skip the
     /// search for suggestions.
     pub(super) fn accepts(&self, code: DiagnosticCode) -> bool {
-        let has_room = match self.options.lint_levels.severity(code) {
+        let has_room = match self.lint_levels.severity(code) {
             Some(Severity::Error) => self.counts.errors < MAX_ERRORS,
             Some(Severity::Warning) => self.counts.warnings < MAX_WARNINGS,
             None => false,

@@ -157,7 +157,7 @@ fn title(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> String {
             return String::from_utf8_lossy(&text).into_owned();
         }
     }
-    asm.error(DiagnosticCode::Unterminated, start, "the text that begins here is not closed");
+    asm.unclosed_text(start);
     String::new()
 }
 
@@ -169,11 +169,8 @@ fn title_below(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> String {
     let line = &line[..line.len() - cursor.rest().len()];
     if !line.trim_ascii().is_empty() {
         let message = "this line is used as the title, since the line above has none";
-        asm.error(
-            DiagnosticCode::LostLine,
-            cursor.since(cursor.offset() - line.len() as u32),
-            message,
-        );
+        let at = cursor.since(cursor.offset() - line.len() as u32);
+        asm.error(DiagnosticCode::LostLine, at, message);
     }
     String::from_utf8_lossy(&line[..line.len().min(TITLE_KEPT)]).into_owned()
 }

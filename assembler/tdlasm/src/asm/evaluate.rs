@@ -163,7 +163,7 @@ impl Assembler<'_> {
     }
 
     /// Returns the built-in value of a register, section, instruction or directive.
-    fn built_in_value(&self, name: NameId) -> Option<Value> {
+    pub(super) fn built_in_value(&self, name: NameId) -> Option<Value> {
         let entry = &self.names[name];
         Some(match (entry.built_in, entry.operator) {
             (Some(BuiltIn::Register(register)), _) => Value::absolute(register.value().into()),

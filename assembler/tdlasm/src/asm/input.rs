@@ -1,12 +1,11 @@
 //! The input stack: open files and macro texts, and open conditional blocks.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::source::{
-    Loader, Origin, Source, SourceMap, cut_at_end, find_inserted, is_plain, plain_text,
-};
+use crate::source::{Loader, Origin, Source, SourceMap, cut_at_end, is_plain, plain_text};
 
 /// The kind of text that a frame reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,9 +95,8 @@ pub(crate) enum InputChange {
 }
 
 /// The texts being read, and the conditional blocks open in them.
-pub(crate) struct InputStack<'a> {
-    loader: &'a dyn Loader,
-    include_dirs: &'a [PathBuf],
+#[derive(Default)]
+pub(crate) struct InputStack {
     /// The texts of the files read so far. A pipe can be read only once.
     pub(crate) loaded: HashMap<PathBuf, Loaded>,
     /// The files of the current pass whose removed parts were returned.
@@ -124,30 +122,9 @@ pub(crate) struct InputStack<'a> {
     pub(crate) macro_text: usize,
 }
 
-impl<'a> InputStack<'a> {
-    pub(crate) fn new(loader: &'a dyn Loader, include_dirs: &'a [PathBuf]) -> Self {
-        Self {
-            loader,
-            include_dirs,
-            loaded: HashMap::new(),
-            noted: HashSet::new(),
-            frames: Vec::new(),
-            macro_depth: 0,
-            open_text: 0,
-            blocks: 0,
-            pending_change: None,
-            has_macro_text: false,
-            next_has_macro_text: false,
-            left_macro_by_exit: false,
-            macro_calls: 0,
-            ended: false,
-            macro_text: 0,
-        }
-    }
-
+impl InputStack {
     pub(crate) fn restart(&mut self) {
-        let loaded = std::mem::take(&mut self.loaded);
-        *self = Self { loaded, ..Self::new(self.loader, self.include_dirs) };
+        *self = Self { loaded: std::mem::take(&mut self.loaded), ..Self::default() };
     }
 
     pub(crate) fn push(&mut self, frame: Frame) {
@@ -270,9 +247,9 @@ impl<'a> InputStack<'a> {
 
     /// Reads a file, unless it was read before. The first time in a pass, also returns what was
     /// removed from its text.
-    pub(crate) fn load(&mut self, path: &Path) -> std::io::Result<Loaded> {
+    pub(crate) fn load(&mut self, loader: &dyn Loader, path: &Path) -> io::Result<Loaded> {
         if !self.loaded.contains_key(path) {
-            let mut text = self.loader.load(path)?;
+            let mut text = loader.load(path)?;
             let mut removed = None;
             if !is_plain(&text) {
                 let (plain, found) = plain_text(&text);
@@ -286,14 +263,10 @@ impl<'a> InputStack<'a> {
         Ok((Arc::clone(text), removed))
     }
 
-    /// Returns the path of an inserted file: in the folder of the file that names it, or in an
-    /// include folder.
-    pub(crate) fn find_insert(&self, sources: &SourceMap, name: &str) -> Option<PathBuf> {
+    /// Returns the folder of the file that is read, perhaps by macro texts.
+    pub(crate) fn folder<'s>(&self, sources: &'s SourceMap) -> Option<&'s Path> {
         let mut open = self.open_sources().map(|open| sources.get(open));
-        let file = open.find(|open| !matches!(open.origin, Origin::Macro(_)));
-        let beside = file.and_then(|file| Path::new(&*file.name).parent());
-        let include_dirs = self.include_dirs.iter().map(PathBuf::as_path);
-        let folders: Vec<&Path> = beside.into_iter().chain(include_dirs).collect();
-        find_inserted(self.loader, &folders, name).map(|(_, path)| path)
+        let file = open.find(|open| !matches!(open.origin, Origin::Macro(_)))?;
+        Path::new(&*file.name).parent()
     }
 }

@@ -21,7 +21,7 @@ use crate::syntax::{Cursor, lex};
 const UNWRITTEN_OPERAND: &str = "missing operand; its bytes are not written";
 
 /// An operand, with what the choice of the form depends on.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Operand {
     register: Option<Register>,
     index: Option<Prefix>,
@@ -34,19 +34,8 @@ pub(super) struct Operand {
 }
 
 impl Operand {
-    fn none() -> Self {
-        Self {
-            register: None,
-            index: None,
-            value: None,
-            span: Span::default(),
-            missing: false,
-            uses_location: false,
-        }
-    }
-
     fn register(register: Option<Register>, span: Span) -> Self {
-        Self { register, span, ..Self::none() }
+        Self { register, span, ..Self::default() }
     }
 
     /// Returns the register B, which ZASM uses for a missing register.
@@ -78,7 +67,7 @@ pub(super) fn instruction(
     if asm.module.only_8080 && plain.z80_only {
         asm.operator_error(DiagnosticCode::Intel, format!("the 8080 has no {}", plain.mnemonic));
     }
-    let mut operands = [Operand::none(); 2];
+    let mut operands = [Operand::default(); 2];
     if plain.slots[0] != Slot::None {
         read_operands(asm, &mut operands, plain, cursor)?;
     }
@@ -150,26 +139,26 @@ fn immediate(
         // A macro without text is no operand, but does not count as missing.
         if asm.input.has_macro_text {
             let (value, span) = (Some(Value::default()), asm.statement.operator);
-            return Ok(Operand { value, span, ..Operand::none() });
+            return Ok(Operand { value, span, ..Operand::default() });
         }
         asm.operator_error(DiagnosticCode::MissingOperand, UNWRITTEN_OPERAND);
-        return Ok(Operand::none());
+        return Ok(Operand::default());
     }
     let expr = asm.parse_expression(cursor);
     let value = asm.evaluate(&expr)?;
     lints::lint_value(asm, &expr);
     let uses_location = expr.ops.contains(&Op::Here);
-    Ok(Operand { value: Some(value), span: expr.span, uses_location, ..Operand::none() })
+    Ok(Operand { value: Some(value), span: expr.span, uses_location, ..Operand::default() })
 }
 
 fn second_immediate(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult<Operand> {
     if at_end(asm, cursor) {
         asm.operator_error(DiagnosticCode::MissingOperand, UNWRITTEN_OPERAND);
-        return Ok(Operand::none());
+        return Ok(Operand::default());
     }
     match skip_comma(asm, cursor) {
         true => immediate(asm, true, cursor),
-        false => Ok(Operand::none()),
+        false => Ok(Operand::default()),
     }
 }
 
@@ -222,7 +211,7 @@ fn byte_register(
     let value = asm.evaluate(&expr)?;
     if indexed && cursor.peek() == Some(b'(') {
         let index = Some(index_register(asm, cursor));
-        return Ok(Operand { index, value: Some(value), span, ..Operand::none() });
+        return Ok(Operand { index, value: Some(value), span, ..Operand::default() });
     }
     warn_index_without_displacement(asm, &expr, form);
     let number = register_number(asm, value, form, span);
@@ -249,11 +238,7 @@ fn register_number(asm: &mut Assembler<'_>, value: Value, form: &Form, span: Spa
 
 /// Warns that `(X)` is the number of X in parentheses, which is 4, the number of H.
 fn warn_index_without_displacement(asm: &mut Assembler<'_>, expr: &Expr, form: &Form) {
-    let [Op::Symbol(name, _)] = expr.ops[..] else { return };
-    let built_in = asm.names[name].built_in;
-    let Some(BuiltIn::Register(register @ (Register::X | Register::Y))) = built_in else {
-        return;
-    };
+    let Some(register) = index_name(asm, expr) else { return };
     let name = register.name();
     let message = format!("{} takes {name} for the register H here", form.mnemonic);
     let help = format!("the byte at an index register has its displacement: 0({name})");
@@ -361,13 +346,13 @@ fn invalid_pointer(asm: &mut Assembler<'_>, number: u16, form: &Form, span: Span
     Operand::register(Some(register), span)
 }
 
+fn index_name(asm: &Assembler<'_>, expr: &Expr) -> Option<Register> {
+    lints::named_register(asm, expr).filter(|register| register.is_index())
+}
+
 /// Returns X or Y if an operand is one of them and the instruction has a form for it.
 fn index_pair(asm: &Assembler<'_>, expr: &Expr, form: &Form) -> Option<Register> {
-    let name = expr.as_symbol()?;
-    let Some(BuiltIn::Register(register @ (Register::X | Register::Y))) = asm.names[name].built_in
-    else {
-        return None;
-    };
+    let register = index_name(asm, expr)?;
     let mut forms = FORMS.iter().filter(|one| one.mnemonic == form.mnemonic);
     forms.any(|one| one.slots[0] == Slot::IndexPair).then_some(register)
 }
@@ -378,12 +363,11 @@ fn small_number(
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
     if misses_operand(asm, form, cursor) {
-        return Ok(Operand::none());
+        return Ok(Operand::default());
     }
     let expr = asm.parse_expression(cursor);
-    let value = asm.evaluate(&expr)?;
-    let span = expr.span;
-    Ok(Operand { value: Some(value), span, ..Operand::none() })
+    let value = Some(asm.evaluate(&expr)?);
+    Ok(Operand { value, span: expr.span, ..Operand::default() })
 }
 
 /// Reads the register after a bit number. ZASM marks a missing one twice.

@@ -109,7 +109,7 @@ pub(super) fn lint_value(asm: &mut Assembler<'_>, expr: &Expr) {
     let message =
         format!("a value is expected here, and the register {name} is the number {value}");
     let mut diagnostic = Diagnostic::new(DiagnosticCode::RegisterAsNumber, span, message);
-    if name.len() == 1 && !matches!(register, Register::X | Register::Y) {
+    if name.len() == 1 && !register.is_index() {
         diagnostic = suggest_form(asm, diagnostic, span, true);
     }
     asm.report(diagnostic);
@@ -128,7 +128,7 @@ pub(super) fn lint_pair(asm: &mut Assembler<'_>, expr: &Expr, used: Option<Regis
 }
 
 /// Returns the register that an operand names.
-fn named_register(asm: &Assembler<'_>, expr: &Expr) -> Option<Register> {
+pub(super) fn named_register(asm: &Assembler<'_>, expr: &Expr) -> Option<Register> {
     let name = expr.as_symbol()?;
     match asm.names[name].built_in {
         Some(BuiltIn::Register(register)) => Some(register),
@@ -183,12 +183,11 @@ pub(super) fn lint_decimal_address(asm: &mut Assembler<'_>, expr: &Expr) {
     let Expr { ops, span } = expr;
     let text = asm.sources.slice(*span);
     let is_round = text.len() > 2 && text.ends_with(b"00");
-    let is_plain = matches!(ops[..], [Op::Number(_)]) && text.iter().all(u8::is_ascii_digit);
-    if asm.module.radix != 10 || !is_round || !is_plain {
+    let [Op::Number(value)] = ops[..] else { return };
+    if asm.module.radix != 10 || !is_round || !text.iter().all(u8::is_ascii_digit) {
         return;
     }
     let (span, digits) = (*span, String::from_utf8_lossy(text).into_owned());
-    let Op::Number(value) = ops[0] else { return };
     let message = format!("this address is decimal: {digits} is {value:04X}H");
     let help = format!("did you mean {digits}H?");
     let diagnostic = Diagnostic::new(DiagnosticCode::DecimalAddress, span, message).help(help);

@@ -113,9 +113,9 @@ impl BodySplitter {
     }
 
     fn argument(&mut self, start: usize, end: usize, index: usize) {
-        self.text(start);
+        self.drop(start, end);
         self.parts.push(BodyPart::Argument(index));
-        (self.from, self.joined) = (end, true);
+        self.joined = true;
     }
 
     fn drop(&mut self, start: usize, end: usize) {

@@ -159,15 +159,6 @@ fn macro_body(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Span> 
     Some(body)
 }
 
-pub(super) fn call(
-    asm: &mut Assembler<'_>,
-    index: u32,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult {
-    expand(asm, index, None, span, cursor)
-}
-
 /// Expands a macro call in an operand, and reads the statement again with the macro's text.
 pub(super) fn expand_in_operand(
     asm: &mut Assembler<'_>,
@@ -182,7 +173,7 @@ pub(super) fn expand_in_operand(
 }
 
 /// Makes the text of a macro the next input, after the `head` of the calling statement.
-fn expand(
+pub(super) fn expand(
     asm: &mut Assembler<'_>,
     index: u32,
     head: Option<Span>,
@@ -260,12 +251,8 @@ fn check_created(asm: &mut Assembler<'_>, definition: &Macro, given: usize, curs
             Some(_) => "this call emits four zero bytes: a default follows a parameter with %",
             None => "a parameter with a default or a % follows one with %",
         };
-        asm.error_counted(
-            DiagnosticCode::AfterCreated,
-            cursor.since(cursor.offset().saturating_sub(1)),
-            message,
-            count,
-        );
+        let at = cursor.since(cursor.offset().saturating_sub(1));
+        asm.error_counted(DiagnosticCode::AfterCreated, at, message, count);
     }
     if operator.is_some() {
         asm.code.write(&UNKNOWN_OPERATOR);
@@ -275,9 +262,8 @@ fn check_created(asm: &mut Assembler<'_>, definition: &Macro, given: usize, curs
 fn argument_values<'t>(
     asm: &mut Assembler<'_>,
     definition: &'t Macro,
-    arguments: Vec<Argument<'t>>,
+    mut values: Vec<Argument<'t>>,
 ) -> Vec<Argument<'t>> {
-    let mut values = arguments;
     values.truncate(definition.parameters.len());
     for parameter in &definition.parameters[values.len()..] {
         values.push(Argument::made(match parameter.created {

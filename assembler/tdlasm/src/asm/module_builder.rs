@@ -19,6 +19,22 @@ use crate::references::{Name, NameKind, Reference};
 use crate::source::Span;
 
 impl Assembler<'_> {
+    /// Finishes the current module. The first pass keeps its names for the second.
+    pub(super) fn finish_module(&mut self) {
+        if self.pass == Pass::First {
+            let names = std::mem::take(&mut self.names);
+            self.first_pass.push_back(names);
+            return;
+        }
+        self.check_early_uses();
+        self.code.record_high_water();
+        if self.options.references {
+            self.finish_references();
+        }
+        let module = self.build_module();
+        self.modules.push(module);
+    }
+
     pub(super) fn build_module(&mut self) -> Module {
         let lines = std::mem::take(&mut self.lines);
         let (symbols, external_index) = self.symbols();
@@ -42,7 +58,9 @@ impl Assembler<'_> {
         let mut symbols = Vec::with_capacity(self.names.len() as usize);
         let mut external_index = vec![0; self.names.externals.len()];
         for (id, name) in names {
-            if let Some(external) = self.external_number(name) {
+            if let State::External(area) = name.symbol
+                && let Some(external) = area.base.external()
+            {
                 external_index[external] = symbols.len();
             }
             symbols.push(self.symbol(id, name));
@@ -77,13 +95,6 @@ impl Assembler<'_> {
         })
     }
 
-    fn external_number(&self, name: &NameEntry) -> Option<usize> {
-        match name.symbol {
-            State::External(area) => area.base.external(),
-            _ => None,
-        }
-    }
-
     fn symbol(&self, id: NameId, name: &NameEntry) -> Symbol {
         let value = match name.symbol {
             State::External(area) => match self.code.size(area.base) {
@@ -111,70 +122,7 @@ impl Assembler<'_> {
         let place = name.place.map(|_| self.place(name));
         Symbol { name: self.names.spelling(id), value, binding, place }
     }
-}
 
-fn target_of(value: Value, external_index: &[usize]) -> Target {
-    let base = match (value.is_absolute(), value.base.external(), value.base.section()) {
-        (false, Some(external), _) => Base::Symbol(external_index[external]),
-        (false, None, Some(kind)) => Base::Section(kind),
-        _ => Base::Absolute,
-    };
-    Target { base, addend: i32::from(value.number) }
-}
-
-/// Returns the sections of a module, and whether bytes were overwritten.
-fn sections(code: &CodeBuffer, target: &dyn Fn(Value) -> Target) -> (Vec<Section>, bool) {
-    let mut sections = Vec::new();
-    let mut is_overwritten = false;
-    for kind in SectionKind::ALL {
-        let within = |base: BaseId| kind_of(base, code.absolute_prog) == Some(kind);
-        let sizes = code.bases().filter(|base| within(*base)).map(|base| code.full_size(base));
-        let size = sizes.max().unwrap_or(0);
-        if size == 0 {
-            continue;
-        }
-        let mut overlay = Overlay::new();
-        let runs = || (0..).zip(&code.runs).filter(|(_, run)| within(run.base));
-        let owners: Vec<u32> =
-            runs().map(|(_, run)| overlay.write(run.start, &run.bytes)).collect();
-        is_overwritten |= overlay.is_overwritten;
-        let relocs = owners.into_iter().zip(runs()).flat_map(|(owner, (index, run))| {
-            code.relocs_of(index).map(move |WordReloc { pos, value }| {
-                let offset = run.start.wrapping_add(pos.at as u16);
-                (owner, Reloc { offset, kind: RelocKind::Word, target: target(*value) })
-            })
-        });
-        let (runs, relocs) = overlay.finish(relocs);
-        sections.push(Section { kind, size, runs, relocs });
-    }
-    (sections, is_overwritten)
-}
-
-/// Returns `true` if a symbol is relative to an external without being one.
-fn is_in_external_area(name: &NameEntry) -> bool {
-    let Some(value) = name.symbol.value() else { return false };
-    let is_relative = !value.is_absolute() && value.base.external().is_some();
-    is_relative && !name.symbol.is_external()
-}
-
-impl Assembler<'_> {
-    /// Finishes the current module; `None` in the first pass.
-    pub(super) fn finish(&mut self) -> Option<Module> {
-        if self.pass == Pass::First {
-            let names = std::mem::take(&mut self.names);
-            self.first_pass.push_back(names);
-            return None;
-        }
-        self.check_early_uses();
-        self.code.record_high_water();
-        if self.options.references {
-            self.finish_references();
-        }
-        Some(self.build_module())
-    }
-}
-
-impl Assembler<'_> {
     /// Returns the module as TDL objects and listings show it.
     fn in_source_order(&mut self) -> SourceOrderModule {
         SourceOrderModule {
@@ -226,14 +174,7 @@ impl Assembler<'_> {
             multiply_defined: name.is_multiply_defined,
         }
     }
-}
 
-fn is_in_table(name: &NameEntry) -> bool {
-    let known = name.symbol.is_defined() || name.has_undefined_use;
-    known && !name.is_local && name.built_in.is_none()
-}
-
-impl Assembler<'_> {
     /// Adds the names of the finished module, and its references, to the result.
     pub(super) fn finish_references(&mut self) {
         let references = &mut self.recorder.references;
@@ -251,6 +192,55 @@ impl Assembler<'_> {
         let renumbered = |(name, span, role)| Reference { name: first + name, span, role };
         references.entries.extend(open.map(renumbered));
     }
+}
+
+fn target_of(value: Value, external_index: &[usize]) -> Target {
+    let base = match (value.is_absolute(), value.base.external(), value.base.section()) {
+        (false, Some(external), _) => Base::Symbol(external_index[external]),
+        (false, None, Some(kind)) => Base::Section(kind),
+        _ => Base::Absolute,
+    };
+    Target { base, addend: i32::from(value.number) }
+}
+
+/// Returns the sections of a module, and whether bytes were overwritten.
+fn sections(code: &CodeBuffer, target: &dyn Fn(Value) -> Target) -> (Vec<Section>, bool) {
+    let mut sections = Vec::new();
+    let mut is_overwritten = false;
+    for kind in SectionKind::ALL {
+        let within = |base: BaseId| kind_of(base, code.absolute_prog) == Some(kind);
+        let sizes = code.bases().filter(|base| within(*base)).map(|base| code.full_size(base));
+        let size = sizes.max().unwrap_or(0);
+        if size == 0 {
+            continue;
+        }
+        let mut overlay = Overlay::new();
+        let runs = || (0..).zip(&code.runs).filter(|(_, run)| within(run.base));
+        let owners: Vec<u32> =
+            runs().map(|(_, run)| overlay.write(run.start, &run.bytes)).collect();
+        is_overwritten |= overlay.is_overwritten;
+        let relocs = owners.into_iter().zip(runs()).flat_map(|(owner, (index, run))| {
+            code.relocs_of(index).map(move |WordReloc { pos, value }| {
+                let offset = run.start.wrapping_add(pos.at as u16);
+                (owner, Reloc { offset, kind: RelocKind::Word, target: target(*value) })
+            })
+        });
+        let (runs, relocs) = overlay.finish(relocs);
+        sections.push(Section { kind, size, runs, relocs });
+    }
+    (sections, is_overwritten)
+}
+
+/// Returns `true` if a symbol is relative to an external without being one.
+fn is_in_external_area(name: &NameEntry) -> bool {
+    let Some(value) = name.symbol.value() else { return false };
+    let is_relative = !value.is_absolute() && value.base.external().is_some();
+    is_relative && !name.symbol.is_external()
+}
+
+fn is_in_table(name: &NameEntry) -> bool {
+    let known = name.symbol.is_defined() || name.has_undefined_use;
+    known && !name.is_local && name.built_in.is_none()
 }
 
 fn kind(name: &NameEntry, macros: &[Arc<Macro>]) -> NameKind {

@@ -1,8 +1,9 @@
 //! The two passes, and where the second differs from the first.
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Pass {
     /// Gives symbols their values, and collects macros.
+    #[default]
     First,
     /// Writes code and reports errors.
     Second,
@@ -28,9 +29,7 @@ pub(crate) struct PassComparison {
 
 impl PassComparison {
     pub(crate) fn restart(&mut self) {
-        self.compared = 0;
-        self.previous = None;
-        self.diverged_at = None;
+        *self = Self { first: std::mem::take(&mut self.first), ..Self::default() };
     }
 
     pub(crate) fn note(&mut self, offset: u32, counter: u16) {

@@ -9,7 +9,7 @@ use super::name_table::NameId;
 use super::name_table::Operator;
 use super::pass::Pass;
 use super::statement_end::{StatementAbort, StatementEnd, StatementResult};
-use super::suggestions::{is_foreign, suggest_label, suggest_operator};
+use super::suggestions::{foreign, suggest_label, suggest_operator};
 use super::symbol::{Symbol, SymbolKind};
 use super::value::Value;
 use super::{directive, instruction, lints, macros};
@@ -127,19 +127,15 @@ impl Assembler<'_> {
             let span = cursor.since(start);
             cursor.skip_blanks();
             let name = self.names.intern(word);
-            match cursor.peek() {
-                Some(b':') => self.label(name, span, cursor),
-                Some(b'=') => {
-                    return self.retry_after_macro(start, cursor, |asm, cursor| {
-                        asm.assignment(name, span, cursor)
-                    });
-                }
-                _ => {
-                    return self.retry_after_macro(start, cursor, |asm, cursor| {
-                        asm.operator(name, span, cursor)
-                    });
-                }
+            if cursor.peek() == Some(b':') {
+                self.label(name, span, cursor);
+                continue;
             }
+            let is_assignment = cursor.peek() == Some(b'=');
+            return self.retry_after_macro(start, cursor, |asm, cursor| match is_assignment {
+                true => asm.assignment(name, span, cursor),
+                false => asm.operator(name, span, cursor),
+            });
         }
     }
 
@@ -203,12 +199,10 @@ impl Assembler<'_> {
         cursor.advance(1);
         self.module.flow.restart();
         self.recorder.statement.labelled = true;
-        let export = cursor.eat(b':');
-        let here = self.code.location();
-        if export {
+        if cursor.eat(b':') {
             self.export(name, span, false);
         }
-        self.define(name, here, SymbolKind::Label, span);
+        self.define(name, self.code.location(), SymbolKind::Label, span);
         if let Some(Operator::Instruction(form)) = self.names[name].operator {
             lints::lint_instruction_as_label(self, form, span, cursor);
         }
@@ -240,11 +234,7 @@ impl Assembler<'_> {
             let fixed_later = matches!(self.names[name].symbol, Symbol::Constant(_));
             if export || !fixed_later || !cursor.at_statement_end() {
                 // ZASM does not read the assigned value.
-                self.error(
-                    DiagnosticCode::AssignmentIgnored,
-                    span,
-                    "the symbol keeps its first value",
-                );
+                self.assignment_ignored(span);
                 cursor.skip_to_line_end();
             }
             return Ok(StatementEnd::CheckRest);
@@ -316,28 +306,27 @@ impl Assembler<'_> {
         let entry = &self.names[name];
         if let Some(index) = entry.macro_index {
             self.recorder.reference(name, span, ReferenceRole::Use);
-            macros::call(self, index, span, cursor)?;
+            macros::expand(self, index, None, span, cursor)?;
             return Ok(StatementEnd::LineDone);
         }
         match entry.operator {
-            Some(Operator::Instruction(form)) => instruction::instruction(self, form, cursor),
-            Some(Operator::Directive(directive)) => directive::directive(self, directive, cursor),
-            None if entry.is_location_counter() => {
-                self.value_word(name, Expr::here(span))?;
-                Ok(StatementEnd::CheckRest)
+            Some(Operator::Instruction(form)) => {
+                return instruction::instruction(self, form, cursor);
             }
+            Some(Operator::Directive(directive)) => {
+                return directive::directive(self, directive, cursor);
+            }
+            None if entry.is_location_counter() => self.value_word(name, Expr::here(span))?,
             None if entry.symbol.is_defined() || entry.built_in.is_some() => {
                 self.recorder.reference(name, span, ReferenceRole::Use);
                 lints::lint_symbol_as_operator(self, name, span, cursor.rest());
                 self.value_word(name, Expr::symbol(name, span))?;
-                Ok(StatementEnd::CheckRest)
             }
             // An operand has used it before: ZASM has it in its table, with the value 0.
             None if entry.has_undefined_use => {
                 lints::lint_symbol_as_operator(self, name, span, cursor.rest());
                 self.recorder.statement.words = true;
                 self.code.write(&[0; 2]);
-                Ok(StatementEnd::CheckRest)
             }
             None => {
                 let rest = cursor.rest();
@@ -346,9 +335,9 @@ impl Assembler<'_> {
                 let rest = &rest[..rest.len() - cursor.rest().len()];
                 self.unknown_operator(span, rest, from);
                 self.code.write(&UNKNOWN_OPERATOR);
-                Ok(StatementEnd::CheckRest)
             }
         }
+        Ok(StatementEnd::CheckRest)
     }
 
     /// Assembles a symbol in the operator field, which writes its value as a word.
@@ -374,8 +363,10 @@ impl Assembler<'_> {
             true => suggest_operator(&word, operands, self.options.translate),
             false => None,
         };
-        let foreign = is_foreign(&word);
-        let label = if foreign { None } else { suggest_label(&mut self.names, &word, operands) };
+        let label = match foreign(&word) {
+            Some(_) => None,
+            None => suggest_label(&mut self.names, &word, operands),
+        };
         if let Some(suggestion) = label.or(known) {
             diagnostic = suggestion.add_to(diagnostic, span, from);
         }

@@ -72,12 +72,9 @@ impl Assembler<'_> {
     /// Skips the next line if a parenthesis of this one is open: ZASM takes the line end as the
     /// missing parenthesis, and the line as the rest of the statement.
     fn skip_continued_line(&mut self, cursor: &mut Cursor<'_>) {
-        if std::mem::take(&mut self.statement.continues) && cursor.at_statement_end() {
-            self.skip_lost_line(cursor);
+        if !std::mem::take(&mut self.statement.continues) || !cursor.at_statement_end() {
+            return;
         }
-    }
-
-    fn skip_lost_line(&mut self, cursor: &mut Cursor<'_>) {
         self.next_line(cursor);
         if !cursor.rest().is_empty() {
             let message =
@@ -168,6 +165,11 @@ impl Assembler<'_> {
         skips
     }
 
+    pub(super) fn unclosed_text(&mut self, start: Span) {
+        let message = "the text that begins here is not closed";
+        self.error(DiagnosticCode::Unterminated, start, message);
+    }
+
     /// Reads a delimited text; empty if there is none.
     pub(super) fn text(&mut self, cursor: &mut Cursor<'_>) -> String {
         cursor.skip_blanks();
@@ -176,11 +178,7 @@ impl Assembler<'_> {
         }
         let start = cursor.here();
         let Some(text) = cursor.take_lines(lex::delimited_text) else {
-            self.error(
-                DiagnosticCode::Unterminated,
-                start,
-                "the text that begins here is not closed",
-            );
+            self.unclosed_text(start);
             cursor.skip_to_line_end();
             return String::new();
         };

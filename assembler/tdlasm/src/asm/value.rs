@@ -38,12 +38,8 @@ impl Value {
     }
 
     pub(crate) fn in_base(base: BaseId, number: u16) -> Self {
-        Self {
-            base,
-            base_count: i32::from(base != BaseId::ABSOLUTE),
-            number,
-            is_fixed_address: false,
-        }
+        let base_count = i32::from(base != BaseId::ABSOLUTE);
+        Self { base, base_count, number, is_fixed_address: false }
     }
 
     /// Creates an absolute address inside a section that is not relocatable.

@@ -4,10 +4,8 @@
 
 #![deny(clippy::cast_possible_truncation)]
 
-use std::fmt::Write;
-
 use super::Image;
-use super::records::{HexError, RecordProblem, Records, lines};
+use super::records::{HexError, RecordProblem, Records, checked_bytes, digits, read, records};
 
 /// Data bytes per record, in Intel's form and in TDL's.
 const RECORD: usize = 16;
@@ -39,30 +37,12 @@ pub fn tdl_hex(image: &Image, entry: Option<u16>) -> String {
     text
 }
 
-/// Splits an image into records of a size, each with its address.
-fn records(image: &Image, size: usize) -> impl Iterator<Item = (u16, &[u8])> {
-    image.runs().iter().flat_map(move |run| {
-        let address = move |index: usize| run.address.wrapping_add(low_word(index * size));
-        run.bytes.chunks(size).enumerate().map(move |(index, data)| (address(index), data))
-    })
-}
-
-/// Returns a distance modulo 64 KiB; addresses wrap.
-pub(super) fn low_word(distance: usize) -> u16 {
-    let [low, high, ..] = distance.to_le_bytes();
-    u16::from_le_bytes([low, high])
-}
-
 fn record(text: &mut String, address: u16, kind: u8, data: &[u8]) {
     let [high, low] = address.to_be_bytes();
-    let mut sum = 0u8;
     text.push(':');
     let count = u8::try_from(data.len()).expect("a record holds at most 255 bytes");
-    for &byte in [count, high, low, kind].iter().chain(data) {
-        sum = sum.wrapping_add(byte);
-        let _ = write!(text, "{byte:02X}");
-    }
-    let _ = write!(text, "{:02X}", sum.wrapping_neg());
+    let sum = digits(text, [count, high, low, kind].into_iter().chain(data.iter().copied()));
+    digits(text, [sum.wrapping_neg()]);
 }
 
 /// Parses Intel HEX, including TDL's form. Returns the image, and the entry address of the end
@@ -74,18 +54,12 @@ fn record(text: &mut String, address: u16, kind: u8, data: &[u8]) {
 /// Returns [`HexError`] for the first invalid line, for records behind the end record or that
 /// contradict each other, or if there is no end record.
 pub fn parse_intel_hex(text: &str) -> Result<(Image, Option<u16>), HexError> {
-    let mut records = Records::default();
-    let mut last_line = 0;
-    for (line, record) in lines(text) {
-        last_line = line;
-        parse_record(&mut records, line, record).map_err(|problem| HexError { line, problem })?;
-    }
-    records.finish("the end record (type 01) is missing", last_line)
+    read(text, "the end record (type 01) is missing", parse_record)
 }
 
 fn parse_record(records: &mut Records, line: usize, record: &str) -> Result<(), RecordProblem> {
-    records.check_open()?;
-    let bytes = digits(record)?;
+    let digits = record.strip_prefix(':').ok_or("a record starts with a colon")?;
+    let bytes = checked_bytes(digits, 5, 0)?;
     let (&[_, high, low, kind], data) = bytes.split_first_chunk().ok_or("too short")?;
     let address = u32::from(u16::from_be_bytes([high, low]));
     match kind {
@@ -96,31 +70,6 @@ fn parse_record(records: &mut Records, line: usize, record: &str) -> Result<(), 
         }
         _ => Err("record type other than 00 (data) and 01 (end)".into()),
     }
-}
-
-/// Returns the bytes of a record without its checksum, after checking checksum and count.
-fn digits(line: &str) -> Result<Vec<u8>, &'static str> {
-    let mut bytes = pairs(line.strip_prefix(':').ok_or("a record starts with a colon")?)?;
-    if bytes.len() < 5 || bytes.len() != usize::from(bytes[0]) + 5 {
-        return Err("the length of the record does not match its count");
-    }
-    if bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)) != 0 {
-        return Err("the checksum is wrong");
-    }
-    bytes.pop();
-    Ok(bytes)
-}
-
-/// Returns the bytes that pairs of hexadecimal digits stand for.
-pub(super) fn pairs(text: &str) -> Result<Vec<u8>, &'static str> {
-    let pair = |pair: &[u8]| {
-        // `from_str_radix` allows a sign.
-        let is_digits = pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit);
-        let text = std::str::from_utf8(pair).ok().filter(|_| is_digits)?;
-        u8::from_str_radix(text, 16).ok()
-    };
-    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
-    bytes.ok_or("not hexadecimal digits in pairs")
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 #![deny(clippy::cast_possible_truncation)]
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use super::{Image, ImageRun};
 
@@ -66,9 +67,74 @@ impl From<&'static str> for RecordProblem {
 
 /// Returns the lines that are not empty, with their numbers. Tape leaders and CP/M's padding of the
 /// last sector are no text.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text.lines().map(|line| line.trim_matches(['\x1A', '\0', ' ', '\t', '\r', '\x0C']));
     (1..).zip(lines).filter(|(_, line)| !line.is_empty())
+}
+
+/// Splits an image into records of a size, each with its address.
+pub(super) fn records(image: &Image, size: usize) -> impl Iterator<Item = (u16, &[u8])> {
+    image.runs().iter().flat_map(move |run| {
+        let address = move |index: usize| run.address.wrapping_add(low_word(index * size));
+        run.bytes.chunks(size).enumerate().map(move |(index, data)| (address(index), data))
+    })
+}
+
+/// Returns a distance modulo 64 KiB; addresses wrap.
+fn low_word(distance: usize) -> u16 {
+    let [low, high, ..] = distance.to_le_bytes();
+    u16::from_le_bytes([low, high])
+}
+
+/// Appends the bytes of a record as digits, and returns their sum.
+pub(super) fn digits(text: &mut String, bytes: impl IntoIterator<Item = u8>) -> u8 {
+    let mut sum = 0u8;
+    for byte in bytes {
+        sum = sum.wrapping_add(byte);
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02X}");
+    }
+    sum
+}
+
+/// Returns the bytes of a record that has `more` bytes than its count, whose sum is `sum`, without
+/// the checksum.
+pub(super) fn checked_bytes(text: &str, more: usize, sum: u8) -> Result<Vec<u8>, &'static str> {
+    let pair = |pair: &[u8]| {
+        // `from_str_radix` allows a sign.
+        let is_digits = pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit);
+        let text = std::str::from_utf8(pair).ok().filter(|_| is_digits)?;
+        u8::from_str_radix(text, 16).ok()
+    };
+    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
+    let mut bytes = bytes.ok_or("not hexadecimal digits in pairs")?;
+    if bytes.first().is_none_or(|count| usize::from(*count) + more != bytes.len()) {
+        return Err("the length of the record does not match its count");
+    }
+    if bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)) != sum {
+        return Err("the checksum is wrong");
+    }
+    bytes.pop();
+    Ok(bytes)
+}
+
+/// Reads the records of a text with `add`, and returns the image and the entry address.
+pub(super) fn read(
+    text: &str,
+    missing_end: &'static str,
+    add: impl Fn(&mut Records, usize, &str) -> Result<(), RecordProblem>,
+) -> Result<(Image, Option<u16>), HexError> {
+    let mut records = Records::default();
+    let mut last_line = 0;
+    for (line, record) in lines(text) {
+        last_line = line;
+        let added = records.check_open().and_then(|()| add(&mut records, line, record));
+        added.map_err(|problem| HexError { line, problem })?;
+    }
+    let missing = || HexError { line: last_line + 1, problem: missing_end.into() };
+    let (_, entry) = records.end.ok_or_else(missing)?;
+    check_overlaps(&records.runs)?;
+    Ok((Image::new(records.runs.into_iter().map(|(_, run)| run)), entry))
 }
 
 /// The data of the records so far.
@@ -85,7 +151,7 @@ impl Records {
     }
 
     /// Returns an error if the end record precedes this line.
-    pub(super) fn check_open(&self) -> Result<(), RecordProblem> {
+    fn check_open(&self) -> Result<(), RecordProblem> {
         self.end.map_or(Ok(()), |(line, _)| Err(RecordProblem::AfterEnd(line)))
     }
 
@@ -106,18 +172,6 @@ impl Records {
     /// Adds the end record. The entry address 0 means none.
     pub(super) fn end(&mut self, line: usize, entry: u32) {
         self.end = Some((line, u16::try_from(entry).ok().filter(|entry| *entry != 0)));
-    }
-
-    /// Returns the image and the entry address.
-    pub(super) fn finish(
-        self,
-        missing_end: &'static str,
-        last_line: usize,
-    ) -> Result<(Image, Option<u16>), HexError> {
-        let missing = || HexError { line: last_line + 1, problem: missing_end.into() };
-        let (_, entry) = self.end.ok_or_else(missing)?;
-        check_overlaps(&self.runs)?;
-        Ok((Image::new(self.runs.into_iter().map(|(_, run)| run)), entry))
     }
 }
 

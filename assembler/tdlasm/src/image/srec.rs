@@ -5,8 +5,7 @@
 use std::fmt::Write;
 
 use super::Image;
-use super::hex::{low_word, pairs};
-use super::records::{HexError, RecordProblem, Records, lines};
+use super::records::{HexError, RecordProblem, Records, checked_bytes, digits, read, records};
 
 /// Data bytes per record.
 const RECORD: usize = 16;
@@ -16,10 +15,8 @@ pub fn s_records(image: &Image, name: &str, entry: Option<u16>) -> String {
     let mut text = String::new();
     let header: Vec<u8> = name.bytes().take(RECORD).collect();
     record(&mut text, 0, 0, &header);
-    for run in image.runs() {
-        for (index, data) in run.bytes.chunks(RECORD).enumerate() {
-            record(&mut text, 1, run.address.wrapping_add(low_word(index * RECORD)), data);
-        }
+    for (address, data) in records(image, RECORD) {
+        record(&mut text, 1, address, data);
     }
     record(&mut text, 9, entry.unwrap_or(0), &[]);
     text
@@ -28,13 +25,10 @@ pub fn s_records(image: &Image, name: &str, entry: Option<u16>) -> String {
 fn record(text: &mut String, kind: u8, address: u16, data: &[u8]) {
     let [high, low] = address.to_be_bytes();
     let _ = write!(text, "S{kind}");
-    let mut sum = 0u8;
     let count = u8::try_from(data.len() + 3).expect("a record holds at most 252 bytes");
-    for &byte in [count, high, low].iter().chain(data) {
-        sum = sum.wrapping_add(byte);
-        let _ = write!(text, "{byte:02X}");
-    }
-    let _ = writeln!(text, "{:02X}", !sum);
+    let sum = digits(text, [count, high, low].into_iter().chain(data.iter().copied()));
+    digits(text, [!sum]);
+    text.push('\n');
 }
 
 /// Parses S-records with addresses of 16, 24 or 32 bits. Returns the image, and the entry address
@@ -45,17 +39,10 @@ fn record(text: &mut String, kind: u8, address: u16, data: &[u8]) {
 /// Returns [`HexError`] for the first invalid line, for records behind the end record or that
 /// contradict each other, or if data records or the end record are missing.
 pub fn parse_s_records(text: &str) -> Result<(Image, Option<u16>), HexError> {
-    let mut records = Records::default();
-    let mut last_line = 0;
-    for (line, record) in lines(text) {
-        last_line = line;
-        add_record(&mut records, line, record).map_err(|problem| HexError { line, problem })?;
-    }
-    records.finish("the end record (S9, S8 or S7) is missing", last_line)
+    read(text, "the end record (S9, S8 or S7) is missing", add_record)
 }
 
 fn add_record(records: &mut Records, line: usize, record: &str) -> Result<(), RecordProblem> {
-    records.check_open()?;
     let (kind, address, data) = parse_record(record)?;
     match kind {
         b'1'..=b'3' => records.add(line, address, &data)?,
@@ -75,19 +62,15 @@ fn parse_record(line: &str) -> Result<(u8, u32, Vec<u8>), &'static str> {
     let &[b'S' | b's', kind @ (b'0'..=b'3' | b'5'..=b'9'), ..] = line.as_bytes() else {
         return Err("a record starts with S and a digit other than 4");
     };
-    let bytes = pairs(&line[2..])?;
+    let bytes = checked_bytes(&line[2..], 1, 0xFF)?;
     let address_size = match kind {
         b'2' | b'6' | b'8' => 3,
         b'3' | b'7' => 4,
         _ => 2,
     };
-    if bytes.len() < address_size + 2 || bytes.len() != usize::from(bytes[0]) + 1 {
-        return Err("the length of the record does not match its count");
-    }
-    if bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)) != 0xFF {
-        return Err("the checksum is wrong");
-    }
-    let (address, data) = bytes[1..bytes.len() - 1].split_at(address_size);
+    let (address, data) = bytes[1..]
+        .split_at_checked(address_size)
+        .ok_or("the length of the record does not match its count")?;
     let address = address.iter().fold(0, |address, byte| address << 8 | u32::from(*byte));
     Ok((kind, address, data.to_vec()))
 }

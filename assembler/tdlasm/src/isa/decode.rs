@@ -48,38 +48,27 @@ fn pages() -> &'static [Page; 7] {
 fn add_form(pages: &mut [Page; 7], at: u16, form: &Form) {
     for first in operand_encodings(form.slots[0]) {
         for second in operand_encodings(form.slots[1]) {
-            let bits = first.bits | second.bits;
-            let registers = [first.register, second.register];
-            let entry = Entry { form: at, registers, number: first.number };
-            pages[page(form, registers)][usize::from(form.opcode | bits)] = Some(entry);
+            let registers = [first.0, second.0];
+            // A bit or restart number stands in the opcode where other operands have a register.
+            let number = if first.0.is_none() { first.1 >> 3 } else { 0 };
+            let entry = Entry { form: at, registers, number };
+            pages[page(form, registers)][usize::from(form.opcode | first.1 | second.1)] =
+                Some(entry);
         }
     }
 }
 
-/// An operand that is valid in a slot, and its bits in the opcode.
-#[derive(Debug, Clone, Copy, Default)]
-struct OperandEncoding {
-    register: Option<Register>,
-    number: u8,
-    bits: u8,
-}
-
-fn operand_encodings(slot: Slot) -> Vec<OperandEncoding> {
+/// Returns the operands that are valid in a slot: the register, if it is one, and the bits in the
+/// opcode.
+fn operand_encodings(slot: Slot) -> Vec<(Option<Register>, u8)> {
     match slot {
-        Slot::None | Slot::Byte | Slot::Word | Slot::Relative => vec![OperandEncoding::default()],
-        Slot::Bit | Slot::Restart => (0..8)
-            .map(|number| OperandEncoding { register: None, number, bits: number << 3 })
-            .collect(),
-        Slot::Index => [Register::X, Register::Y]
-            .map(|register| OperandEncoding { register: Some(register), number: 0, bits: 0 })
-            .into(),
-        _ => Register::NAMES
-            .iter()
-            .filter_map(|(_, register)| {
-                let bits = register.bits(slot)?;
-                Some(OperandEncoding { register: Some(*register), number: 0, bits })
-            })
-            .collect(),
+        Slot::None | Slot::Byte | Slot::Word | Slot::Relative => vec![(None, 0)],
+        Slot::Bit | Slot::Restart => (0..8).map(|number| (None, number << 3)).collect(),
+        Slot::Index => vec![(Some(Register::X), 0), (Some(Register::Y), 0)],
+        _ => {
+            let registers = Register::NAMES.iter().map(|(_, register)| *register);
+            registers.filter_map(|one| Some((Some(one), one.bits(slot)?))).collect()
+        }
     }
 }
 
@@ -106,15 +95,8 @@ fn page(form: &Form, registers: [Option<Register>; 2]) -> usize {
 /// assert_eq!((decoded.form.mnemonic, decoded.displacement, decoded.length), ("MOV", -1, 3));
 /// ```
 pub fn decode(bytes: &[u8]) -> Option<Decoded> {
-    let page = match bytes {
-        [0xDD, 0xCB, ..] => 5,
-        [0xFD, 0xCB, ..] => 6,
-        [0xCB, ..] => 1,
-        [0xED, ..] => 2,
-        [0xDD, ..] => 3,
-        [0xFD, ..] => 4,
-        _ => 0,
-    };
+    // The longer prefixes come last.
+    let page = PREFIXES.iter().rposition(|prefix| bytes.starts_with(prefix))?;
     let prefix = PREFIXES[page].len();
     // With both prefixes the displacement precedes the opcode.
     let opcode_at = prefix + usize::from(page > 4);

@@ -46,11 +46,15 @@ impl LineTable {
             owner[start.min(end)..end].fill(Some(at));
         }
         let mut lines: Vec<LinkedLine> = Vec::new();
-        for range in owner_ranges(&owner) {
-            let (module, row) = &rows[range.owner];
+        let mut next = 0;
+        for bytes in owner.chunk_by(|a, b| a == b) {
+            let start = next;
+            next += bytes.len();
+            let Some(owner) = bytes[0] else { continue };
+            let (module, row) = &rows[owner];
             let line = LinkedLine {
-                address: range.start as u16,
-                size: (range.end - range.start) as u32,
+                address: start as u16,
+                size: bytes.len() as u32,
                 module: *module,
                 place: modules[*module].lines.place(row),
                 is_code: row.is_code,
@@ -90,20 +94,4 @@ impl LineTable {
 fn continues(last: &LinkedLine, next: &LinkedLine) -> bool {
     last.end() == u32::from(next.address)
         && (last.module, &last.place, last.is_code) == (next.module, &next.place, next.is_code)
-}
-
-struct OwnerRange {
-    start: usize,
-    end: usize,
-    owner: usize,
-}
-
-/// Returns the ranges of addresses that have one owner.
-fn owner_ranges(owner: &[Option<usize>]) -> impl Iterator<Item = OwnerRange> {
-    let mut start = 0;
-    owner.chunk_by(|a, b| a == b).filter_map(move |chunk| {
-        let from = start;
-        start += chunk.len();
-        chunk[0].map(|owner| OwnerRange { start: from, end: start, owner })
-    })
 }

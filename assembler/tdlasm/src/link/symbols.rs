@@ -81,14 +81,8 @@ impl SymbolTable {
     fn define(&mut self, name: &str, value: u16, is_address: bool) {
         let (name, binding) = (SmolStr::from(name), Binding::Global);
         self.exported.insert(name.clone(), value);
-        self.symbols.push(LinkedSymbol {
-            name,
-            value,
-            module: None,
-            binding,
-            is_address,
-            place: None,
-        });
+        let symbol = LinkedSymbol { name, value, module: None, binding, is_address, place: None };
+        self.symbols.push(symbol);
     }
 
     fn add(&mut self, symbol: LinkedSymbol, errors: &mut Errors) {

@@ -1,7 +1,8 @@
 //! Names and numbers of the Z80 ELF ABI, which reading and writing share.
 
 use object::elf;
-use object::write::elf::{FileHeader, SectionHeader, Sym};
+use object::write::StringId;
+use object::write::elf::{FileHeader, SectionHeader, SinglePhase, Sym, Writer};
 
 use crate::module::{RelocKind, SectionKind};
 
@@ -57,20 +58,31 @@ pub(super) fn file_header(e_type: elf::FileType, entry: u16) -> FileHeader {
     }
 }
 
-/// Returns the header of a section that is not loaded.
-pub(super) fn plain_section(sh_name: u32, sh_offset: u64, sh_size: u64) -> SectionHeader {
-    SectionHeader {
-        sh_name,
-        sh_type: elf::SHT_PROGBITS,
-        sh_flags: elf::SectionFlags(0),
-        sh_addr: 0,
-        sh_offset,
-        sh_size,
-        sh_link: 0,
-        sh_info: 0,
-        sh_addralign: 1,
-        sh_entsize: 0,
+/// Writes the content of a section that is not loaded, and returns its header.
+pub(super) fn write_data(writer: &mut Writer<'_, SinglePhase>, bytes: &[u8]) -> SectionHeader {
+    let offset = writer.write_align(1);
+    writer.write(bytes);
+    plain_section(offset, bytes.len() as u64)
+}
+
+/// Writes the names that were added, and the headers of the sections.
+pub(super) fn write_section_headers(
+    writer: &mut Writer<'_, SinglePhase>,
+    headers: &[(StringId, SectionHeader)],
+) {
+    // The sizes fit, so writing to memory cannot fail.
+    let _ = writer.write_shstrtab();
+    writer.write_null_section_header();
+    for (name, header) in headers {
+        let sh_name = writer.section_name_offset(Some(*name));
+        writer.write_section_header(&SectionHeader { sh_name, ..header.clone() });
     }
+}
+
+/// Returns the header of a section that is not loaded. Its name is known when all are written.
+pub(super) fn plain_section(sh_offset: u64, sh_size: u64) -> SectionHeader {
+    let sh_type = elf::SHT_PROGBITS;
+    SectionHeader { sh_type, sh_offset, sh_size, sh_addralign: 1, ..SectionHeader::default() }
 }
 
 /// Returns an entry of the symbol table with a value and no size.

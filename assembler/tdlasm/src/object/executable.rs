@@ -4,7 +4,7 @@ use object::write::elf::{ProgramHeader, SectionHeader, SinglePhase, Sym, Writer}
 use object::{Endianness, elf};
 
 use super::dwarf::debug_sections;
-use super::elf::{file_header, plain_section, symbol as elf_symbol};
+use super::elf::{file_header, symbol as elf_symbol, write_data, write_section_headers};
 use crate::image::ImageRun;
 use crate::link::Program;
 use crate::module::Binding;
@@ -23,60 +23,41 @@ pub fn write_executable(program: &Program) -> Vec<u8> {
     // Program headers precede the data but contain its offsets: they are reserved here and written
     // at the end.
     writer.write_program_headers_placeholder(names.len() as u32);
-    let mut segments = Vec::new();
+    let mut headers = Vec::new();
     for run in program.image.runs() {
-        let offset = write_data(&mut writer, &run.bytes);
-        segments.push((offset, u64::from(run.address), run.bytes.len() as u64));
-    }
-    let debug = debug_sections(program);
-    let debug_at: Vec<u64> = debug.iter().map(|(_, data)| write_data(&mut writer, data)).collect();
-    let locals = write_symbols(&mut writer, program);
-    let ids: Vec<_> = names.iter().map(|name| writer.add_section_name(name.as_bytes())).collect();
-    let debug_ids: Vec<_> =
-        debug.iter().map(|(name, _)| writer.add_section_name(name.as_bytes())).collect();
-    let _ = writer.write_strtab();
-    let _ = writer.write_shstrtab();
-    writer.write_null_section_header();
-    for (id, (sh_offset, sh_addr, sh_size)) in ids.into_iter().zip(&segments) {
-        let sh_name = writer.section_name_offset(Some(id));
-        let sh_addr = *sh_addr;
-        let sh_offset = *sh_offset;
-        let sh_size = *sh_size;
+        let plain = write_data(&mut writer, &run.bytes);
         let sh_flags = elf::SHF_ALLOC | elf::SHF_EXECINSTR;
-        let plain = plain_section(sh_name, sh_offset, sh_size);
-        writer.write_section_header(&SectionHeader { sh_flags, sh_addr, ..plain });
+        let header = SectionHeader { sh_flags, sh_addr: run.address.into(), ..plain };
+        headers.push(header);
     }
-    for ((id, sh_offset), (_, data)) in debug_ids.into_iter().zip(debug_at).zip(&debug) {
-        let sh_name = writer.section_name_offset(Some(id));
-        writer.write_section_header(&plain_section(sh_name, sh_offset, data.len() as u64));
-    }
+    let loads: Vec<ProgramHeader> = headers.iter().map(load).collect();
+    let debug = debug_sections(program);
+    headers.extend(debug.iter().map(|(_, data)| write_data(&mut writer, data)));
+    let locals = write_symbols(&mut writer, program);
+    let names = names.iter().map(String::as_str).chain(debug.iter().map(|(name, _)| *name));
+    let names = names.map(|name| writer.add_section_name(name.as_bytes()));
+    let headers: Vec<_> = names.zip(headers).collect();
+    let _ = writer.write_strtab();
+    write_section_headers(&mut writer, &headers);
     // The header of the symbol table contains the index of its string table.
     writer.write_strtab_section_header();
     writer.write_symtab_section_header(locals);
     writer.write_shstrtab_section_header();
-    let loads: Vec<ProgramHeader> = segments.into_iter().map(load).collect();
     let _ = writer.write_headers_to(&mut header, &loads);
     drop(writer);
     buffer[..header.len()].copy_from_slice(&header);
     buffer
 }
 
-/// Writes bytes and returns their offset.
-fn write_data(writer: &mut Writer<'_, SinglePhase>, bytes: &[u8]) -> u64 {
-    let offset = writer.write_align(1);
-    writer.write(bytes);
-    offset
-}
-
-fn load((offset, address, size): (u64, u64, u64)) -> ProgramHeader {
+fn load(section: &SectionHeader) -> ProgramHeader {
     ProgramHeader {
         p_type: elf::PT_LOAD,
         p_flags: elf::PF_R | elf::PF_X,
-        p_offset: offset,
-        p_vaddr: address,
-        p_paddr: address,
-        p_filesz: size,
-        p_memsz: size,
+        p_offset: section.sh_offset,
+        p_vaddr: section.sh_addr,
+        p_paddr: section.sh_addr,
+        p_filesz: section.sh_size,
+        p_memsz: section.sh_size,
         p_align: 1,
     }
 }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use object::write::StringId;
-use object::write::elf::{Rel, SectionHeader, SectionIndex, SinglePhase, Sym, Writer};
+use object::write::elf::{Rel, SectionHeader, SinglePhase, Sym, Writer};
 use object::{Endianness, elf};
 
 use super::elf::{
     RELOCATIONS, TDL_SECTION, addend_bias, file_header, plain_section, section_name,
-    symbol as elf_symbol,
+    symbol as elf_symbol, write_data, write_section_headers,
 };
 use super::tdl_section;
 use crate::module::{
@@ -19,6 +19,8 @@ use crate::module::{
 struct Flat<'m> {
     kind: SectionKind,
     name: String,
+    /// The name of the section of its relocations.
+    rela_name: String,
     address: u16,
     bytes: Option<Cow<'m, [u8]>>,
     size: u32,
@@ -26,14 +28,15 @@ struct Flat<'m> {
 }
 
 impl Flat<'_> {
-    fn empty(kind: SectionKind) -> Self {
-        let name = section_name(kind).to_owned();
-        Self { kind, name, address: 0, bytes: None, size: 0, relocs: &[] }
+    fn empty(kind: SectionKind, name: String) -> Self {
+        let rela_name = format!(".rela{name}");
+        Self { kind, name, rela_name, address: 0, bytes: None, size: 0, relocs: &[] }
     }
 }
 
-/// The size of a symbol table entry.
-const ENTRY_BYTES: u64 = 16;
+/// The sizes of a symbol table entry, and of a relocation with addend.
+const SYMBOL_BYTES: u64 = 16;
+const RELOCATION_BYTES: u64 = 12;
 
 /// Returns an ELF relocatable object for a module. Equal modules give equal bytes.
 ///
@@ -43,8 +46,6 @@ const ENTRY_BYTES: u64 = 16;
 pub fn write_object(module: &Module) -> Vec<u8> {
     let mut sections: Vec<Flat<'_>> = module.sections.iter().flat_map(flatten).collect();
     sections.extend(named_only(module));
-    let relocated_names: Vec<String> =
-        sections.iter().map(|one| format!(".rela{}", one.name)).collect();
     let mut buffer = Vec::new();
     let mut header = Vec::new();
     let mut writer = Writer::new_single_phase(Endianness::Little, false, &mut buffer);
@@ -52,7 +53,7 @@ pub fn write_object(module: &Module) -> Vec<u8> {
     let _ = writer.write_file_header(&file_header(elf::ET_REL, 0));
     let mut output =
         Output { writer, module, symbol_numbers: vec![0; module.symbols.len()], names: vec![0] };
-    output.write(&sections, &relocated_names);
+    output.write(&sections);
     let _ = output.writer.write_file_header_to(&mut header);
     drop(output);
     buffer[..header.len()].copy_from_slice(&header);
@@ -74,7 +75,7 @@ fn named_only(module: &Module) -> impl Iterator<Item = Flat<'_>> {
     kinds.sort_unstable();
     kinds.dedup();
     kinds.retain(|kind| *kind != SectionKind::Absolute && module.section(*kind).is_none());
-    kinds.into_iter().map(Flat::empty)
+    kinds.into_iter().map(|kind| Flat::empty(kind, section_name(kind).to_owned()))
 }
 
 /// Returns the flat form of `.text`, `.data` or `.bss`, or each absolute run.
@@ -92,7 +93,7 @@ fn flatten(section: &Section) -> Vec<Flat<'_>> {
         bytes: (!empty).then_some(Cow::Owned(bytes)),
         size: section.size,
         relocs: &section.relocs,
-        ..Flat::empty(section.kind)
+        ..Flat::empty(section.kind, section_name(section.kind).to_owned())
     }]
 }
 
@@ -101,12 +102,11 @@ fn absolute<'m>(section: &'m Section, run: &'m SectionRun) -> Flat<'m> {
     let count =
         section.relocs[first..].partition_point(|reloc| u32::from(reloc.offset) < run.end());
     Flat {
-        kind: SectionKind::Absolute,
-        name: format!(".abs.{:04X}", run.offset),
         address: run.offset,
         bytes: Some(Cow::Borrowed(&run.bytes)),
         size: run.bytes.len() as u32,
         relocs: &section.relocs[first..first + count],
+        ..Flat::empty(SectionKind::Absolute, format!(".abs.{:04X}", run.offset))
     }
 }
 
@@ -117,11 +117,9 @@ fn in_elf_order(symbols: &[Symbol]) -> impl Iterator<Item = (usize, &Symbol)> {
     all.clone().filter(is_local).chain(all.filter(move |one| !is_local(one)))
 }
 
-struct Symbols {
-    offset: u64,
-    size: u64,
-    /// The number of local symbols, which come first.
-    locals: u32,
+/// Returns the number of the section header of a kind, if the file has one.
+fn number_of(sections: &[Flat<'_>], kind: SectionKind) -> Option<u32> {
+    sections.iter().position(|one| one.kind == kind).map(|at| at as u32 + 1)
 }
 
 struct Output<'a> {
@@ -135,82 +133,51 @@ struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    fn write(&mut self, sections: &'a [Flat<'_>], rela_names: &'a [String]) {
-        let offsets: Vec<u64> = sections
-            .iter()
-            .map(|one| self.data(one.bytes.as_deref().unwrap_or_default()))
-            .collect();
+    fn write(&mut self, sections: &'a [Flat<'_>]) {
+        let mut loaded = Vec::new();
+        for section in sections {
+            let bytes = section.bytes.as_deref().unwrap_or_default();
+            loaded.push(header(section, write_data(&mut self.writer, bytes).sh_offset));
+        }
         let symbols = self.symbols(sections);
+        let names = sections.iter().map(|one| self.writer.add_section_name(one.name.as_bytes()));
+        let mut headers: Vec<(StringId, SectionHeader)> = names.zip(loaded).collect();
         let check = tdl_section::names_check(&self.names[1..]);
         let notes = tdl_section::write(self.module, &self.symbol_numbers, check);
-        let notes_at = self.data(&notes);
-        let rela_at: Vec<u64> =
-            sections.iter().map(|one| self.relocations(one, sections)).collect();
-        let names: Vec<StringId> =
-            sections.iter().map(|one| self.writer.add_section_name(one.name.as_bytes())).collect();
-        let notes_name = self.writer.add_section_name(TDL_SECTION.as_bytes());
-        let rela: Vec<StringId> =
-            rela_names.iter().map(|name| self.writer.add_section_name(name.as_bytes())).collect();
-        let names_of_symbols = std::mem::take(&mut self.names);
-        let strings_at = self.data(&names_of_symbols);
-        let table_names =
-            [".strtab", ".symtab"].map(|name| self.writer.add_section_name(name.as_bytes()));
-        let _ = self.writer.write_shstrtab();
-        self.writer.write_null_section_header();
-        for ((section, name), offset) in sections.iter().zip(names).zip(&offsets) {
-            let header = self.header(section, name, *offset);
-            self.writer.write_section_header(&header);
-        }
-        let notes_name = self.writer.section_name_offset(Some(notes_name));
-        self.writer.write_section_header(&plain_section(notes_name, notes_at, notes.len() as u64));
+        let header = write_data(&mut self.writer, &notes);
+        headers.push((self.writer.add_section_name(TDL_SECTION.as_bytes()), header));
         // The symbol table follows `.tdl`, relocations and strings.
         let relocated = sections.iter().filter(|one| !one.relocs.is_empty()).count();
-        let symtab = SectionIndex((sections.len() + 3 + relocated) as u32);
-        for (at, section) in sections.iter().enumerate().filter(|(_, one)| !one.relocs.is_empty()) {
-            let target = SectionIndex(at as u32 + 1);
-            let count = section.relocs.len();
-            self.writer.write_relocation_section_header(
-                rela[at],
-                target,
-                symtab,
-                rela_at[at],
-                count,
-                true,
-            );
+        let strings = (sections.len() + 2 + relocated) as u32;
+        for (section, number) in sections.iter().zip(1..) {
+            let offset = self.relocations(section, sections);
+            let name = self.writer.add_section_name(section.rela_name.as_bytes());
+            if !section.relocs.is_empty() {
+                let size = section.relocs.len() as u64 * RELOCATION_BYTES;
+                let header = SectionHeader {
+                    sh_type: elf::SHT_RELA,
+                    sh_flags: elf::SHF_INFO_LINK,
+                    sh_link: strings + 1,
+                    sh_info: number,
+                    sh_addralign: 4,
+                    sh_entsize: RELOCATION_BYTES,
+                    ..plain_section(offset, size)
+                };
+                headers.push((name, header));
+            }
         }
-        let header = plain_section(0, strings_at, names_of_symbols.len() as u64);
-        self.table_headers(table_names, header, &symbols);
+        let names = std::mem::take(&mut self.names);
+        let header =
+            SectionHeader { sh_type: elf::SHT_STRTAB, ..write_data(&mut self.writer, &names) };
+        headers.push((self.writer.add_section_name(b".strtab"), header));
+        let header = SectionHeader { sh_link: strings, ..symbols };
+        headers.push((self.writer.add_section_name(b".symtab"), header));
+        write_section_headers(&mut self.writer, &headers);
         self.writer.write_shstrtab_section_header();
     }
 
-    /// Writes the headers of the string table and, after it, of the symbol table that refers to it.
-    fn table_headers(&mut self, names: [StringId; 2], strings: SectionHeader, symbols: &Symbols) {
-        let [strings_name, symbols_name] =
-            names.map(|name| self.writer.section_name_offset(Some(name)));
-        let strings = self.writer.write_section_header(&SectionHeader {
-            sh_name: strings_name,
-            sh_type: elf::SHT_STRTAB,
-            ..strings
-        });
-        let header = plain_section(symbols_name, symbols.offset, symbols.size);
-        self.writer.write_section_header(&SectionHeader {
-            sh_type: elf::SHT_SYMTAB,
-            sh_link: strings.0,
-            sh_info: symbols.locals,
-            sh_addralign: 4,
-            sh_entsize: ENTRY_BYTES,
-            ..header
-        });
-    }
-
-    fn data(&mut self, bytes: &[u8]) -> u64 {
-        let offset = self.writer.write_align(1);
-        self.writer.write(bytes);
-        offset
-    }
-
     /// Writes the symbol table: sections, local symbols, global symbols.
-    fn symbols(&mut self, sections: &[Flat<'_>]) -> Symbols {
+    fn symbols(&mut self, sections: &[Flat<'_>]) -> SectionHeader {
         let offset = self.writer.write_null_symbol();
         for at in 0..sections.len() {
             let info = elf::SymbolInfo::new(elf::STB_LOCAL, elf::STT_SECTION);
@@ -225,18 +192,22 @@ impl<'a> Output<'a> {
             self.symbol_numbers[at] = self.writer.write_symbol(&sym).0;
             locals += u32::from(symbol.binding == Binding::Local);
         }
-        Symbols { offset, size: self.writer.offset() - offset, locals }
+        SectionHeader {
+            sh_type: elf::SHT_SYMTAB,
+            sh_info: locals,
+            sh_addralign: 4,
+            sh_entsize: SYMBOL_BYTES,
+            ..plain_section(offset, self.writer.offset() - offset)
+        }
     }
 
     fn symbol(&self, at: usize, sections: &[Flat<'_>]) -> Sym {
         let symbol = &self.module.symbols[at];
-        let section_of =
-            |kind| sections.iter().position(|one| one.kind == kind).map(|at| at as u32 + 1);
         let (section, special, value, size) = match symbol.value {
             SymbolValue::Undefined => (None, elf::SymbolSection(0), 0, 0),
             SymbolValue::Common { size } => (None, elf::SHN_COMMON, 1, size),
             SymbolValue::InSection(kind, value) if kind != SectionKind::Absolute => {
-                (section_of(kind), elf::SymbolSection(0), value, 0)
+                (number_of(sections, kind), elf::SymbolSection(0), value, 0)
             }
             SymbolValue::Absolute(value) | SymbolValue::InSection(_, value) => {
                 (None, elf::SHN_ABS, value, 0)
@@ -254,9 +225,7 @@ impl<'a> Output<'a> {
         for reloc in section.relocs {
             let r_sym = match reloc.target.base {
                 Base::Absolute | Base::Section(SectionKind::Absolute) => 0,
-                Base::Section(kind) => {
-                    sections.iter().position(|one| one.kind == kind).map_or(0, |at| at as u32 + 1)
-                }
+                Base::Section(kind) => number_of(sections, kind).unwrap_or(0),
                 Base::Symbol(index) => self.symbol_numbers.get(index).copied().unwrap_or(0),
             };
             let number =
@@ -273,16 +242,15 @@ impl<'a> Output<'a> {
         }
         offset
     }
+}
 
-    fn header(&self, section: &Flat<'_>, name: StringId, offset: u64) -> SectionHeader {
-        let code = matches!(section.kind, SectionKind::Prog | SectionKind::Absolute);
-        let access = if code { elf::SHF_EXECINSTR } else { elf::SHF_WRITE };
-        let name = self.writer.section_name_offset(Some(name));
-        SectionHeader {
-            sh_type: if section.bytes.is_some() { elf::SHT_PROGBITS } else { elf::SHT_NOBITS },
-            sh_flags: elf::SHF_ALLOC | access,
-            sh_addr: section.address.into(),
-            ..plain_section(name, offset, section.size.into())
-        }
+fn header(section: &Flat<'_>, offset: u64) -> SectionHeader {
+    let code = matches!(section.kind, SectionKind::Prog | SectionKind::Absolute);
+    let access = if code { elf::SHF_EXECINSTR } else { elf::SHF_WRITE };
+    SectionHeader {
+        sh_type: if section.bytes.is_some() { elf::SHT_PROGBITS } else { elf::SHT_NOBITS },
+        sh_flags: elf::SHF_ALLOC | access,
+        sh_addr: section.address.into(),
+        ..plain_section(offset, section.size.into())
     }
 }

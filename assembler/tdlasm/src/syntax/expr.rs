@@ -153,14 +153,7 @@ impl Expr {
     pub fn parse(cursor: &mut Cursor<'_>, radix: u8, names: &mut impl Intern) -> Self {
         cursor.skip_blanks();
         let start = cursor.offset();
-        let mut parser = ExprParser {
-            ops: SmallVec::new(),
-            pending: SmallVec::new(),
-            radix,
-            prefix: None,
-            open: 0,
-            has_started: false,
-        };
+        let mut parser = ExprParser { radix, ..ExprParser::default() };
         let end = parser.run(cursor, names);
         let is_open = |op: &Op| matches!(op, Op::Fault(Fault::OpenLine, _));
         let span = match parser.ops.iter().any(is_open) {
@@ -190,6 +183,7 @@ fn ends_expression(cursor: &Cursor<'_>) -> bool {
     matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';'))
 }
 
+#[derive(Default)]
 struct ExprParser {
     ops: SmallVec<[Op; 4]>,
     pending: SmallVec<[Pending; 4]>,

@@ -8,7 +8,6 @@ use crate::calendar::civil_date;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::{BYTES_A_ROW, WORDS_A_ROW};
 use crate::syntax::directive::TextTerminator;
-use crate::syntax::lex::RADIX40;
 use crate::syntax::{Cursor, lex};
 
 pub(super) fn write_values(
@@ -36,25 +35,12 @@ pub(super) fn write_values(
         } else if expr.is_empty() {
             asm.evaluate(&expr)?;
         } else {
-            record_byte(asm, cursor, before, a_row);
+            asm.recorder.byte(cursor.offset(), asm.code.count_since(before), a_row);
             asm.emit_expression(&expr, field)?;
         }
         if !cursor.eat(b',') && !skip_to_next(asm, cursor) {
             return Ok(StatementEnd::CheckList);
         }
-    }
-}
-
-/// Records that the next byte since `before` is written here.
-fn record_byte(
-    asm: &mut Assembler<'_>,
-    cursor: &Cursor<'_>,
-    before: CodeCheckpoint,
-    bytes_a_row: u32,
-) {
-    if asm.options.listing {
-        let written = asm.code.count_since(before);
-        asm.recorder.byte(cursor.offset(), written, bytes_a_row);
     }
 }
 
@@ -141,11 +127,7 @@ fn write_delimited(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>, so_far: u32
             asm.update_place(cursor);
         }
         None => {
-            asm.error(
-                DiagnosticCode::Unterminated,
-                start,
-                "the text that begins here is not closed",
-            );
+            asm.unclosed_text(start);
             cursor.advance_lines(cursor.rest().len());
             asm.input.ended = true;
         }
@@ -191,16 +173,11 @@ pub(super) fn rad40(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Stateme
             asm.operator_error(DiagnosticCode::Operand, "a symbol is missing");
             return StatementEnd::CheckRest;
         };
-        let code = |at: usize| {
-            word[..word.len().min(6)]
-                .get(at)
-                .map_or(0, |byte| u16::from(RADIX40[usize::from(*byte)]))
-        };
         cursor.skip_blanks();
-        for half in [0, 3] {
-            record_byte(asm, cursor, before, BYTES_A_ROW);
-            let packed = (code(half) * 40 + code(half + 1)) * 40 + code(half + 2);
-            asm.code.write(&packed.to_be_bytes());
+        let packed = lex::packed(word);
+        for half in [packed / 40u32.pow(3), packed % 40u32.pow(3)] {
+            asm.recorder.byte(cursor.offset(), asm.code.count_since(before), BYTES_A_ROW);
+            asm.code.write(&(half as u16).to_be_bytes());
         }
         if !cursor.eat(b',') && !skip_to_next(asm, cursor) {
             return StatementEnd::CheckList;

@@ -1,11 +1,11 @@
 //! Directives for externals, exports and synonyms.
 
 use super::super::assembler::Assembler;
-use super::super::name_table::{BuiltIn, NameId, Operator, TableEntryKind};
+use super::super::name_table::{NameId, Operator, TableEntryKind};
 use super::super::pass::Pass;
 use super::super::statement_end::StatementEnd;
 use super::super::symbol::SymbolKind;
-use super::super::value::{BaseId, Value};
+use super::super::value::Value;
 use super::misses_operand;
 use crate::diag::DiagnosticCode;
 use crate::references::ReferenceRole;
@@ -94,23 +94,13 @@ fn skip_to_comma(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
 /// Returns the meaning of a name that a directive of this kind copies.
 fn meaning(asm: &Assembler<'_>, kind: Synonym, old: NameId) -> Option<Meaning> {
     let entry = asm.names[old];
-    let symbol = || match (entry.symbol.value(), entry.built_in) {
-        _ if entry.is_location_counter() => {
-            Some(Meaning::Symbol(asm.statement.location, SymbolKind::Constant))
-        }
-        (None, Some(BuiltIn::Register(register))) => {
-            let value = Value::absolute(register.value().into());
-            Some(Meaning::Symbol(value, SymbolKind::Constant))
-        }
-        (None, Some(BuiltIn::Segment(base))) => {
-            let value = asm.code.area_end(BaseId(base.into()));
-            Some(Meaning::Symbol(value, SymbolKind::Constant))
-        }
-        (None, None) => None,
-        (Some(value), _) => {
-            let kind = entry.symbol.kind().unwrap_or(SymbolKind::Constant);
-            Some(Meaning::Symbol(value, kind))
-        }
+    let symbol = || {
+        let built_in = || entry.built_in.and_then(|_| asm.built_in_value(old));
+        let value = match entry.is_location_counter() {
+            true => asm.statement.location,
+            false => entry.symbol.value().or_else(built_in)?,
+        };
+        Some(Meaning::Symbol(value, entry.symbol.kind().unwrap_or(SymbolKind::Constant)))
     };
     let macro_text = || entry.macro_index.map(|_| Meaning::Macro(old));
     let operator = || entry.operator.map(Meaning::Operator);

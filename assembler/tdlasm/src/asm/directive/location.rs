@@ -1,5 +1,7 @@
 //! Directives for the location counter, the radix, included files and the end of the source.
 
+use std::path::{Path, PathBuf};
+
 use super::super::assembler::Assembler;
 use super::super::input::InputChange;
 use super::super::lints;
@@ -7,7 +9,7 @@ use super::super::statement_end::{StatementEnd, StatementResult};
 use super::misses_operand;
 use crate::diag::{Diagnostic, DiagnosticCode, Subject};
 use crate::listing::ListingControl;
-use crate::source::{Origin, Span};
+use crate::source::{Origin, Span, find_inserted};
 use crate::syntax::directive::Directive;
 use crate::syntax::{Cursor, lex};
 
@@ -110,7 +112,10 @@ pub(super) fn insert(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
 }
 
 fn insert_named(asm: &mut Assembler<'_>, name: &str, at: Span) {
-    let Some(path) = asm.input.find_insert(&asm.sources, name) else {
+    let include_dirs = asm.options.include_dirs.iter().map(PathBuf::as_path);
+    let folders: Vec<&Path> =
+        asm.input.folder(&asm.sources).into_iter().chain(include_dirs).collect();
+    let Some((_, path)) = find_inserted(asm.loader, &folders, name) else {
         let message = format!("cannot find {name}, nor {name}.ASM");
         let diagnostic = Diagnostic::new(DiagnosticCode::File, at, message);
         let diagnostic = diagnostic.about(Subject::File(name.into()));

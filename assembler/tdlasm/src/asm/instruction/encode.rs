@@ -66,9 +66,9 @@ pub(super) fn encode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 
     }
     if form.prefix == Prefix::Cb {
         bytes.push(0xCB);
-        if let (Some(_), Some(at)) = (index, slot_of(form, Slot::Index)) {
+        if let Some(operand) = operands.iter().find(|one| one.index.is_some()) {
             asm.code.write(&bytes);
-            emit_field(asm, &operands[at], Field::Displacement);
+            emit_field(asm, operand, Field::Displacement);
             bytes.clear();
         }
         bytes.push(opcode);
@@ -104,10 +104,6 @@ fn write_opcode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2], b
     {
         asm.set_field(pos, Field::Bits, value, operands[0].span);
     }
-}
-
-fn slot_of(form: &Form, wanted: Slot) -> Option<usize> {
-    form.slots.iter().position(|slot| *slot == wanted)
 }
 
 /// Returns the opcode with its register bits, and the prefix of an index register.

@@ -304,10 +304,7 @@ impl<'a> Echo<'a> {
     /// Returns the end of a call's text, which includes a comment after it on its line, and how
     /// much of that is also at the end of the macro text.
     fn rest_of_call(&self, call_end: u32, end: u32) -> (u32, u32) {
-        let source = self.sources.source_at(call_end);
-        let text = &source.text[(call_end - source.base) as usize..];
-        let length = memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len());
-        (call_end + length as u32, end.saturating_sub(call_end))
+        (self.sources.rest_of_line(call_end).end, end.saturating_sub(call_end))
     }
 
     /// Returns the offset of the line end that closes a range.

@@ -89,13 +89,8 @@ impl<'n> ModuleBuilder<'n> {
             let is_section = SectionKind::from_name(&name).is_some();
             if !is_section && !names.contains_key(&name) {
                 names.insert(name.clone(), module.symbols.len());
-                let binding = Binding::Local;
-                Arc::make_mut(&mut module.symbols).push(Symbol {
-                    name: name.into(),
-                    value: value(entry)?,
-                    binding,
-                    place: None,
-                });
+                let symbol = symbol(name, value(entry)?, Binding::Local);
+                Arc::make_mut(&mut module.symbols).push(symbol);
             }
         }
         Ok(())
@@ -155,12 +150,7 @@ impl OpenModule {
         if self.by_name.insert(name.clone(), index).is_some() {
             return Err(TdlProblem::Twice(name));
         }
-        self.symbols.push(Symbol {
-            name: name.into(),
-            value,
-            binding: Binding::Global,
-            place: None,
-        });
+        self.symbols.push(symbol(name, value, Binding::Global));
         Ok(index)
     }
 
@@ -248,6 +238,10 @@ impl OpenModule {
         };
         Ok((module, self.by_name))
     }
+}
+
+fn symbol(name: String, value: SymbolValue, binding: Binding) -> Symbol {
+    Symbol { name: name.into(), value, binding, place: None }
 }
 
 fn required(name: Name) -> TdlResult<String> {

@@ -45,7 +45,11 @@ pub fn write_tdl(modules: &[Module], form: ObjectForm) -> Result<Vec<u8>, TdlWri
             Some(assembled) => Cow::Borrowed(&**assembled),
             None => Cow::Owned(by_address(module)?),
         };
-        Writer::new(module, &order, form_of(&order, form))?.write(&mut output)?;
+        let count = order.symbols.iter().filter(|symbol| symbol.external).count();
+        if count > MAX_BASES - usize::from(FIRST_EXTERNAL) {
+            return Err(TdlWriteError::Externals { module: module.name.clone(), count });
+        }
+        Writer { module, order: &order, form: form_of(&order, form) }.write(&mut output)?;
     }
     if form.binary {
         output.bytes.push(CPM_END);
@@ -99,19 +103,7 @@ struct Writer<'m> {
     form: ObjectForm,
 }
 
-impl<'m> Writer<'m> {
-    fn new(
-        module: &'m Module,
-        order: &'m SourceOrderModule,
-        form: ObjectForm,
-    ) -> WriteResult<Self> {
-        let count = order.symbols.iter().filter(|symbol| symbol.external).count();
-        if count > MAX_BASES - usize::from(FIRST_EXTERNAL) {
-            return Err(TdlWriteError::Externals { module: module.name.clone(), count });
-        }
-        Ok(Self { module, order, form })
-    }
-
+impl Writer<'_> {
     fn write(&self, output: &mut Output) -> WriteResult {
         if self.form.linkage {
             self.linkage(output)?;
@@ -261,7 +253,7 @@ fn address_after(chunk: &CodeChunk, at: usize) -> u16 {
     chunk.start.number.wrapping_add(at as u16)
 }
 
-/// Returns the number of a base; [`Writer::new`] has checked that it fits.
+/// Returns the number of a base; [`write_tdl`] has checked that it fits.
 fn number_of(base: u32) -> u8 {
     u8::try_from(base).unwrap_or(u8::MAX)
 }
