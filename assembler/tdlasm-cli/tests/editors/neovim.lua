@@ -55,7 +55,7 @@ check(#listed == 1 and listed[1].lnum == 2 and listed[1].type == "e", "make: " .
 
 -- nvim-dap is a stand-in here.
 local dap = require("dap")
-check(dap.adapters.tdl.command == "hw-tests" and dap.configurations.tdl[1].program == "${file}", "dap")
+check(dap.adapters.tdl.command == "hw-inspect" and dap.configurations.tdl[1].program == "${file}", "dap")
 
 io.stdout:write("passed in Neovim " .. tostring(vim.version()) .. "\n")
 vim.cmd("qall!")

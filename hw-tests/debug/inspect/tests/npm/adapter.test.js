@@ -267,7 +267,7 @@ test("data breakpoints are made from variables and for ranges of addresses", asy
     const [set] = (await client.setDataBreakpointsRequest({ breakpoints })).body.breakpoints;
     assert.ok(set.verified && info.accessTypes.includes(accessType), JSON.stringify(info));
   };
-  for (const scope of ["Registers", "Table 2", "Attackers array"]) {
+  for (const scope of ["Registers", "Attackers, Table 2"]) {
     const { variables, variablesReference } = await client.variables(scope);
     for (const { name, presentationHint } of variables) {
       if (presentationHint?.attributes?.includes("readOnly")) {
@@ -276,7 +276,7 @@ test("data breakpoints are made from variables and for ranges of addresses", asy
       } else await watch({ variablesReference, name });
     }
   }
-  const { variablesReference } = await client.variables("Attackers array");
+  const { variablesReference } = await client.variables("Attackers, Table 2");
   await watch({ variablesReference, name: "White: count" }, "readWrite");
   assert.equal((await client.travel("reverseContinue")).reason, "data breakpoint");
   const array = (await client.evaluateRequest({ expression: "ATKLST" })).body.memoryReference;
