@@ -1,6 +1,7 @@
 //! Tests of the debugger.
 
 mod corrupted;
+mod gdb_script;
 mod random_sessions;
 mod sessions;
 mod stops_and_steps;

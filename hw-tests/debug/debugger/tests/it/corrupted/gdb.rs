@@ -6,37 +6,10 @@ use board_debugger::Debugger;
 use board_debugger::gdb::{GdbClient, GdbStream, serve};
 
 use crate::corrupted::{LINES, debugger, with_characters};
+use crate::gdb_script::{Script, decode_packets, packed, session};
 
 /// The reply to `?`.
 const HALTED: &str = "T05thread:01;";
-
-/// A stream whose input is fixed from the start.
-struct Script {
-    input: io::Cursor<Vec<u8>>,
-    output: Vec<u8>,
-}
-
-impl Read for Script {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.input.read(buffer)
-    }
-}
-
-impl Write for Script {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.output.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl GdbStream for Script {
-    fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.input.read(buffer)
-    }
-}
 
 /// Runs a session to its end, which can be a byte that begins no packet. Returns the replies.
 fn played(input: Vec<u8>) -> Vec<String> {
@@ -44,40 +17,11 @@ fn played(input: Vec<u8>) -> Vec<String> {
 }
 
 fn played_on(debugger: &mut Debugger, input: Vec<u8>) -> Vec<String> {
-    let mut script = Script { input: io::Cursor::new(input), output: Vec::new() };
+    let mut script = Script::new(input);
     if let Err(error) = serve(debugger, &mut GdbClient::new(&mut script)) {
         assert_eq!(error.kind(), io::ErrorKind::InvalidData, "the line does not fail: {error}");
     }
     decode_packets(&script.output)
-}
-
-/// Parses the packets of an output. Checks that each has a valid checksum, and that only
-/// acknowledgements are between them.
-fn decode_packets(output: &[u8]) -> Vec<String> {
-    let mut all = Vec::new();
-    let mut rest = output;
-    while let Some(at) = rest.iter().position(|byte| *byte == b'$') {
-        assert!(rest[..at].iter().all(|byte| b"+-".contains(byte)), "{rest:?}");
-        let end = at + rest[at..].iter().position(|byte| *byte == b'#').expect("it ends");
-        let body = &rest[at + 1..end];
-        let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
-        assert_eq!(rest[end + 1..end + 3], *format!("{sum:02x}").as_bytes());
-        all.push(String::from_utf8(body.to_vec()).expect("it is text"));
-        rest = &rest[end + 3..];
-    }
-    all
-}
-
-fn packed(body: &[u8]) -> Vec<u8> {
-    let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
-    [b"$", body, format!("#{sum:02x}").as_bytes()].concat()
-}
-
-/// Encodes a session of packets with valid checksums and arbitrary content.
-fn session(lines: &[u8]) -> Vec<u8> {
-    let bodies = lines.split(|byte| *byte == b'\n');
-    let no_end = |body: &&[u8]| !body.contains(&b'#');
-    bodies.filter(no_end).flat_map(packed).collect()
 }
 
 #[test]

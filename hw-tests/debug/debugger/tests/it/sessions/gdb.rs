@@ -1,44 +1,10 @@
 //! Sessions over gdb's remote protocol.
 
-use std::io::{self, Read, Write};
-
-use board_debugger::gdb::{GdbClient, GdbStream, serve};
+use board_debugger::gdb::{GdbClient, serve};
 
 use super::debugger;
 use super::table::{Motion, PROGRAM, Session, Stop};
-
-/// A gdb that sends nothing while the board runs.
-struct Script {
-    packets: io::Cursor<Vec<u8>>,
-    output: Vec<u8>,
-}
-
-impl Read for Script {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.packets.read(buffer)
-    }
-}
-
-impl Write for Script {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.output.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl GdbStream for Script {
-    fn try_read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
-        Err(io::ErrorKind::WouldBlock.into())
-    }
-}
-
-fn packed(body: &str) -> Vec<u8> {
-    let sum = body.bytes().fold(0u8, |sum, byte| sum.wrapping_add(byte));
-    format!("${body}#{sum:02x}").into_bytes()
-}
+use crate::gdb_script::{Script, decode_packets, packed};
 
 fn hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
@@ -47,13 +13,6 @@ fn hex(text: &str) -> String {
 fn unhex(digits: &str) -> Vec<u8> {
     let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).expect("a byte");
     (0..digits.len()).step_by(2).map(byte).collect()
-}
-
-/// The bodies of all replies.
-fn replies(output: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(output);
-    let bodies = text.split('$').skip(1).map(|rest| rest.split('#').next().unwrap_or_default());
-    bodies.map(str::to_owned).collect()
 }
 
 pub(super) fn play(session: &Session) -> Vec<Stop> {
@@ -69,11 +28,11 @@ pub(super) fn play(session: &Session) -> Vec<Stop> {
         // The registers after each stop.
         bodies.push("g".to_owned());
     }
-    let packets: Vec<u8> = bodies.iter().flat_map(|body| packed(body)).collect();
-    let mut script = Script { packets: io::Cursor::new(packets), output: Vec::new() };
+    let packets: Vec<u8> = bodies.iter().flat_map(|body| packed(body.as_bytes())).collect();
+    let mut script = Script::waiting(packets);
     let mut board = debugger(PROGRAM);
     serve(&mut board, &mut GdbClient::new(&mut script)).expect("the line does not fail");
-    let mut replies = replies(&script.output).into_iter();
+    let mut replies = decode_packets(&script.output).into_iter();
     // Each command has its output, and OK.
     let set = replies.by_ref().take(2 * session.breakpoints.len());
     assert!(set.skip(1).step_by(2).all(|reply| reply == "OK"));
