@@ -19,8 +19,8 @@ use hil_harness::live::{BoardConfig, LiveBoard, Programs, Recovery, SetupError};
 use rcflash_link::LinkError;
 use rcflash_link::caller::{CallTimes, CallWatchdog, Caller, CallerError};
 use rcflash_link::inspect::{self, AddressSpace};
+use tdlasm::image::ImageRun;
 
-use crate::block::Block;
 use crate::machine::{ArgumentSweep, Call, CallEnd, Entry, Machine, MachineError, Outcome};
 use crate::program::Program;
 use loaded::LoadedProgram;
@@ -110,8 +110,8 @@ impl BoardMachine {
     }
 
     /// Stores blocks in memory; after an error the board must be restarted.
-    fn upload(&mut self, blocks: &[Block]) -> Result<(), CallerError> {
-        for Block { address, bytes } in blocks {
+    fn upload(&mut self, blocks: &[ImageRun]) -> Result<(), CallerError> {
+        for ImageRun { address, bytes } in blocks {
             let uploaded = self.caller.upload(&mut self.live.link, *address, bytes);
             self.is_lost |= uploaded.is_err();
             uploaded?;
@@ -211,7 +211,7 @@ impl BoardMachine {
     ) -> Result<Vec<Outcome>, MachineError> {
         self.disconnects = 0;
         let Some(changed) = self.changed_code()? else { return Ok(outcomes) };
-        self.upload(&self.loaded.code.clone())?;
+        self.upload(&self.loaded.code.runs().to_vec())?;
         match &mut outcomes[..] {
             [outcome] => {
                 outcome.violations.push((changed, None));
@@ -254,7 +254,7 @@ impl BoardMachine {
 
     /// Compares code on the board with the program's.
     fn changed_code(&mut self) -> Result<Option<ViolationKind>, CallerError> {
-        for Block { address, bytes } in &self.loaded.code_with_mocks() {
+        for ImageRun { address, bytes } in self.loaded.code_with_mocks().runs() {
             let (space, address) = (AddressSpace::Memory, u32::from(*address));
             let found = inspect::compare(&mut self.live.link, space, address, bytes, |_| {})?;
             if let Some(first) = found.first() {
@@ -287,7 +287,7 @@ fn end(error: &CallerError) -> CallEnd {
 impl Machine for BoardMachine {
     fn load(&mut self, program: &Program) -> Result<(), MachineError> {
         let free = self.caller.identity().load_range;
-        if let Some((first, last)) = program.image.bounds()
+        if let Some((first, last)) = program.linked.image.bounds()
             && (first < free.0 || last > free.1)
         {
             return Err(MachineError::Unloadable(format!(
@@ -365,10 +365,8 @@ impl Machine for BoardMachine {
 
     fn refusal(&self, call: &Call) -> Option<String> {
         let free = self.caller.identity().load_range;
-        let is_outside = |block: &&Block| {
-            let end = u32::from(block.address) + block.bytes.len() as u32;
-            block.address < free.0 || end > u32::from(free.1) + 1
-        };
+        let is_outside =
+            |block: &&ImageRun| block.address < free.0 || block.end() > u32::from(free.1) + 1;
         match call.memory.iter().chain(call.mock_memory()).find(is_outside) {
             _ if call.entry != Entry::Call || !call.interrupts.is_empty() => {
                 Some("not on a board: interrupts and 'until' are simulated only".into())
@@ -381,7 +379,10 @@ impl Machine for BoardMachine {
                  {:04X}H to programs",
                 block.address, free.0, free.1
             )),
-            None => self.loaded.refusal(call).map(|why| format!("not on this board: {why}")),
+            None => {
+                let placed = self.loaded.place_mocks(call, std::iter::empty());
+                placed.err().map(|why| format!("not on this board: {why}"))
+            }
         }
     }
 }

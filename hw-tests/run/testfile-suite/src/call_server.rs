@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use cli_support::text::{Escape, escape_json};
 use serde_json::{Map, Value, json};
+use tdlasm::image::ImageRun;
 use z80_core::{FLAGS, REGISTER_NAMES, Registers};
 
-use crate::block::Block;
 use crate::case::single_call;
 use crate::judge::Judged;
 use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
@@ -175,10 +175,10 @@ impl CallServer {
         Ok(json!({ "memory": memory }))
     }
 
-    fn write(&mut self, blocks: Vec<Block>) -> Result<Value, String> {
+    fn write(&mut self, blocks: Vec<ImageRun>) -> Result<Value, String> {
         let call = Call { memory: blocks, ..Call::default() };
         refuse(self.machine.as_ref(), &call)?;
-        for Block { address, bytes } in call.memory {
+        for ImageRun { address, bytes } in call.memory {
             let bytes = bytes.into_iter().enumerate();
             self.pending.extend(bytes.map(|(at, byte)| (address.wrapping_add(at as u16), byte)));
         }
@@ -196,14 +196,14 @@ fn message(error: MachineError) -> String {
 }
 
 /// Returns adjacent bytes as blocks.
-fn blocks(bytes: &BTreeMap<u16, u8>) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+fn blocks(bytes: &BTreeMap<u16, u8>) -> Vec<ImageRun> {
+    let mut blocks: Vec<ImageRun> = Vec::new();
     for (address, byte) in bytes {
         match blocks.last_mut() {
             Some(last) if usize::from(*address - last.address) == last.bytes.len() => {
                 last.bytes.push(*byte);
             }
-            _ => blocks.push(Block { address: *address, bytes: vec![*byte] }),
+            _ => blocks.push(ImageRun { address: *address, bytes: vec![*byte] }),
         }
     }
     blocks

@@ -29,7 +29,6 @@
 //! caller runs.
 
 mod baseline;
-mod block;
 mod board;
 mod call_server;
 mod case;
@@ -51,7 +50,6 @@ mod suite;
 mod written;
 
 pub use baseline::CycleBaseline;
-pub use block::Block;
 pub use board::BoardMachine;
 pub use call_server::CallServer;
 pub use case::TestOptions;
@@ -73,5 +71,6 @@ pub use result::{Difference, RunError, TestDetails, UNOBSERVED};
 pub use run::{run, run_one};
 pub use simulated::SimulatedMachine;
 pub use suite::{TestCase, TestFiles, TestResult};
+pub use tdlasm::image::ImageRun;
 pub use written::Written;
 pub use z80_core::{Flags, Registers};

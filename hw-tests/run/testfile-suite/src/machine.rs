@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use board_simulator::ViolationKind;
+use tdlasm::image::ImageRun;
 use z80_core::{Flags, Registers};
 
-use crate::block::Block;
 use crate::program::Program;
 use crate::registers::value;
 
@@ -23,7 +23,7 @@ pub struct Call {
     /// Whether the program is loaded again first, and all other memory restored.
     pub reload: bool,
     /// Memory that is written before the call.
-    pub memory: Vec<Block>,
+    pub memory: Vec<ImageRun>,
     /// Memory that is read after the call: address and number of bytes.
     pub read: Vec<(u16, usize)>,
     /// The maximum number of T-states.
@@ -50,7 +50,7 @@ impl Call {
     }
 
     /// Returns the memory that mocks write.
-    pub(crate) fn mock_memory(&self) -> impl Iterator<Item = &Block> {
+    pub(crate) fn mock_memory(&self) -> impl Iterator<Item = &ImageRun> {
         self.mocks.iter().flat_map(|mock| &mock.returns).flat_map(|returned| &returned.memory)
     }
 }
@@ -129,11 +129,11 @@ pub struct MockReturn {
     /// Flags.
     pub flags: Flags,
     /// Memory.
-    pub memory: Vec<Block>,
+    pub memory: Vec<ImageRun>,
 }
 
 /// What a call did.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// How the call ended.
     pub end: CallEnd,
@@ -159,19 +159,7 @@ pub struct Outcome {
 impl Outcome {
     /// Returns what a call did without a result, or before it has one.
     pub(crate) fn unfinished(call: &Call, end: CallEnd) -> Self {
-        let (memory, violations, outputs, mock_calls, latest_equal) = Default::default();
-        let (registers, t_states, stack) = (call.registers, None, None);
-        Self {
-            end,
-            registers,
-            memory,
-            t_states,
-            stack,
-            violations,
-            outputs,
-            mock_calls,
-            latest_equal,
-        }
+        Self { end, registers: call.registers, ..Self::default() }
     }
 
     /// Returns what was measured; `None` if the machine does not.
@@ -199,9 +187,10 @@ pub enum Measure {
 }
 
 /// How a call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CallEnd {
     /// The routine returned to its caller.
+    #[default]
     Returned,
     /// It did not return in time; the program counter, where it is known.
     TimedOut(Option<u16>),

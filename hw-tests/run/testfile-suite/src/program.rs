@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use cli_support::text::Escape;
 use firmware::code_map::{CodeMap, MappedProgram};
 use firmware::symbol_file::SymbolFile;
-use tdlasm::image::{Image, ImageRun, parse_intel_hex};
+use tdlasm::image::{Image, parse_intel_hex};
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
@@ -16,7 +16,7 @@ use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
 use tdlasm::{Options, assemble};
 
 pub use console::{Console, LinkedConsole};
-pub(crate) use console::{JUMP, MAX_INPUT, MAX_OUTPUT};
+pub(crate) use console::{MAX_INPUT, MAX_OUTPUT, jump};
 
 /// Where a program is linked if its test file gives neither origin nor layout.
 const DEFAULT_ORIGIN: u16 = 0x8000;
@@ -49,17 +49,15 @@ pub struct ProgramFiles {
 }
 
 /// A program under test.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// The bytes.
-    pub image: Image,
     /// The addresses of code, which must not be written.
     pub code: Vec<Range<u32>>,
     /// The addresses of sections, which include reserved space.
     pub sections: Vec<Range<u32>>,
     /// Labels and source lines.
     pub map: CodeMap,
-    /// The program as it was linked or read.
+    /// The program as it was linked or read, with its bytes.
     pub linked: MappedProgram,
     /// The console.
     pub console: Option<LinkedConsole>,
@@ -142,8 +140,8 @@ impl ProgramFiles {
             }
             all_code.extend(code(&module));
             let console = MappedProgram::from(&module);
-            let runs = known.image.runs().iter().chain(console.image.runs()).cloned();
-            known.image = Image::new(runs.collect::<Vec<ImageRun>>());
+            let runs = known.image.runs().iter().chain(console.image.runs());
+            known.image = Image::new(runs.cloned());
             known.lines.extend(console.lines);
             known.lines.sort_by_key(|line| line.address);
             known.symbols.replace_with(console.symbols);
@@ -159,12 +157,11 @@ impl Program {
         code: Vec<Range<u32>>,
         sections: Vec<Range<u32>>,
     ) -> Result<Self, String> {
-        let image = mapped.image.clone();
-        if image.bounds().is_none() {
+        if mapped.image.bounds().is_none() {
             return Err("the program has no bytes".to_owned());
         }
         let map = CodeMap::from_programs([mapped.clone()]);
-        Ok(Self { image, code, sections, map, linked: mapped, console: None })
+        Ok(Self { code, sections, map, linked: mapped, console: None })
     }
 
     /// Sets the console, and replaces its routine. [`ProgramFiles::console`] must have been set,
@@ -174,7 +171,6 @@ impl Program {
     /// Returns a message if the program has no such routine, or one of less than 3 bytes.
     pub fn set_console(&mut self, kind: Console) -> Result<(), String> {
         self.console = Some(LinkedConsole::new(kind, &mut self.linked)?);
-        self.image = self.linked.image.clone();
         self.map = CodeMap::from_programs([self.linked.clone()]);
         Ok(())
     }
@@ -182,14 +178,14 @@ impl Program {
     /// Returns an address without a byte of the program, to which calls return.
     #[must_use]
     pub fn return_address(&self) -> u16 {
-        let is_free = |address: &u16| self.image.byte(*address).is_none();
+        let is_free = |address: &u16| self.linked.image.byte(*address).is_none();
         (0..=RETURN_ADDRESS).rev().find(is_free).unwrap_or(RETURN_ADDRESS)
     }
 
     /// Returns `true` if one of the addresses has a byte of the program.
     #[must_use]
     pub fn overlaps(&self, first: u16, last: u16) -> bool {
-        (first..=last).any(|address| self.image.byte(address).is_some())
+        (first..=last).any(|address| self.linked.image.byte(address).is_some())
     }
 
     /// Formats an address with label and line: `8003H, MUL+3 (mul.asm:17)`.

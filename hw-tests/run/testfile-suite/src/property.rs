@@ -14,7 +14,6 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
-use crate::block::Block;
 use crate::case::{Run, setup_calls, single_call};
 use crate::contract::Contract;
 use crate::document::FileError;
@@ -28,6 +27,7 @@ use count::Counter;
 use expected::{expect_outputs, expect_reply};
 use generate::{Input, InputTree, nth_input, runner, strategy};
 use reference::Reference;
+use tdlasm::image::ImageRun;
 
 /// Calls of a batch.
 const BATCH: usize = 64;
@@ -242,7 +242,7 @@ impl Trial<'_> {
         let args = self.property.args.iter().zip(&input.registers);
         step.registers.extend(args.map(|((name, _), value)| (*name, *value)));
         for (block, bytes) in self.property.blocks.iter().zip(&input.blocks) {
-            step.call.memory.push(Block { address: block.address, bytes: bytes.clone() });
+            step.call.memory.push(ImageRun { address: block.address, bytes: bytes.clone() });
             step.registers.extend(block.count_in.map(|name| (name, bytes.len() as u16)));
         }
         step

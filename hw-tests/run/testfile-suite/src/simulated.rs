@@ -9,10 +9,10 @@ use board_simulator::ViolationKind;
 use board_simulator::profiling::StepCounter;
 use z80_core::{Bus, Cpu, Registers, set_register};
 
-use crate::block::Block;
 use crate::machine::{Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome};
 use crate::program::Program;
 use memory::{MOCK, Memory, OPEN_BUS, PROGRAM};
+use tdlasm::image::ImageRun;
 
 /// The content of memory that is not part of the program. Not 0, so that a routine that needs
 /// cleared memory is found.
@@ -100,7 +100,7 @@ impl SimulatedMachine {
             Entry::Call => {
                 let sp = call.registers.sp.wrapping_sub(2);
                 let bytes = self.return_address.to_le_bytes().to_vec();
-                self.bus.store(&Block { address: sp, bytes });
+                self.bus.store(&ImageRun { address: sp, bytes });
                 cpu.set_registers(&Registers { sp, ..cpu.registers() });
             }
             Entry::Interrupt => _ = cpu.step(&mut self.bus, Some(OPEN_BUS)),

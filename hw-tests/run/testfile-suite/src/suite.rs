@@ -126,7 +126,7 @@ impl Suite for TestFiles {
 
     fn content(case: &TestCase) -> String {
         let file = &case.file;
-        let runs = file.program.image.runs().iter();
+        let runs = file.program.linked.image.runs().iter();
         let program: Vec<_> = runs.map(|run| (run.address, crc32(&run.bytes))).collect();
         let test = file.test(case.index);
         let test = (test.steps, test.property);

@@ -41,7 +41,7 @@ pub(super) fn open(
     board
         .bus_mut()
         .load(*ram.start(), &state.memory[usize::from(*ram.start())..=usize::from(*ram.end())]);
-    let is_free = file.program.image.byte(state.return_address).is_none();
+    let is_free = file.program.linked.image.byte(state.return_address).is_none();
     if is_free && ram.contains(&state.return_address) {
         board.bus_mut().load(state.return_address, &[HALT]);
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use cli_support::text::Escape;
+use tdlasm::image::ImageRun;
 use z80_core::{Flags, parse_number};
 
 use super::values::{ARRAY, range, width};
 use super::{CALLS, Reader};
-use crate::block::Block;
 use crate::document::{Fields, Item};
 use crate::machine::{Call, Entry, Interrupt, Measure, Mock, MockReturn};
 use crate::matcher::{Matcher, Test};
@@ -262,7 +262,7 @@ impl Reader<'_> {
     }
 
     /// Reads memory that is written.
-    pub(super) fn blocks(&self, fields: &Fields<'_>, key: &'static str) -> Vec<Block> {
+    pub(super) fn blocks(&self, fields: &Fields<'_>, key: &'static str) -> Vec<ImageRun> {
         fields.tables(key, MEMORY, |fields| {
             let ExpectedMemory { address, width, elements, .. } = self.memory(fields);
             let values: Option<Vec<_>> = elements.iter().map(Matcher::value).collect();
@@ -271,7 +271,7 @@ impl Reader<'_> {
                 fields.table.report(message);
             }
             let bytes = |value: u32| value.to_le_bytes().into_iter().take(width.into());
-            Block { address, bytes: values.into_iter().flatten().flat_map(bytes).collect() }
+            ImageRun { address, bytes: values.into_iter().flatten().flat_map(bytes).collect() }
         })
     }
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use serde_json::Value;
+use tdlasm::image::ImageRun;
 use tdlasm::source::DiskLoader;
 
 use super::Reader;
-use crate::block::Block;
 use crate::document::{Document, Fields};
 use crate::model::{Step, TestFile};
 use crate::program::Program;
@@ -24,7 +24,7 @@ pub(crate) enum Request {
     /// Read memory: addresses and numbers of bytes.
     Read(Vec<(u16, usize)>),
     /// Write memory.
-    Write(Vec<Block>),
+    Write(Vec<ImageRun>),
     /// Load the program again, and restore all other memory.
     Reset,
     /// List the labels.
