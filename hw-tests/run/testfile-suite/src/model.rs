@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::slice;
 
 use board_simulator::profiling::StepCounter;
 use serde::{Deserialize, Serialize};
@@ -31,10 +30,8 @@ pub struct TestFile {
     pub panes: Vec<Pane>,
     /// The calls before each case.
     pub setup: Vec<Step>,
-    /// The cases; each row of a table is one.
+    /// The cases, each row of a table being one, and after them the properties.
     pub cases: Vec<Case>,
-    /// The properties.
-    pub properties: Vec<Property>,
 }
 
 impl TestFile {
@@ -47,7 +44,8 @@ impl TestFile {
     /// Returns a counter for the instructions of its program.
     #[must_use]
     pub fn step_counter(&self) -> StepCounter {
-        let others = self.properties.iter().filter_map(|property| match &property.judge {
+        let properties = self.cases.iter().filter_map(|case| case.property.as_ref());
+        let others = properties.filter_map(|property| match &property.judge {
             Judge::SameAs(address, ..) => Some(*address),
             _ => None,
         });
@@ -57,40 +55,13 @@ impl TestFile {
 
     /// Returns the headings of cases and properties, in the order in which they run.
     pub fn headings(&self) -> impl Iterator<Item = &Heading> {
-        self.tests().map(|test| test.heading)
-    }
-
-    /// Returns the cases and properties, in the order in which they run.
-    pub(crate) fn tests(&self) -> impl Iterator<Item = TestRef<'_>> {
-        let cases = self.cases.iter().map(|case| TestRef {
-            heading: &case.heading,
-            steps: &case.steps,
-            property: None,
-        });
-        let properties = self.properties.iter().map(|property| TestRef {
-            heading: &property.heading,
-            steps: slice::from_ref(&property.step),
-            property: Some(property),
-        });
-        cases.chain(properties)
-    }
-
-    /// Returns the case or property with this index.
-    pub(crate) fn test(&self, index: usize) -> TestRef<'_> {
-        self.tests().nth(index).expect("the index is of a case or property")
+        self.cases.iter().map(|case| &case.heading)
     }
 
     /// Returns all calls.
     pub(crate) fn steps(&self) -> impl Iterator<Item = &Step> {
-        self.setup.iter().chain(self.tests().flat_map(|test| test.steps))
+        self.setup.iter().chain(self.cases.iter().flat_map(|case| &case.steps))
     }
-}
-
-/// A case or a property.
-pub(crate) struct TestRef<'f> {
-    pub(crate) heading: &'f Heading,
-    pub(crate) steps: &'f [Step],
-    pub(crate) property: Option<&'f Property>,
 }
 
 /// The stack that a machine gives to routines.
@@ -126,13 +97,15 @@ pub struct ListedCase<'a> {
     pub heading: &'a Heading,
 }
 
-/// A test of one or more calls.
+/// A test of one or more calls, or a property of one.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// Name, line, tags.
     pub heading: Heading,
     /// The calls, in order. Memory and registers stay from one to the next.
     pub steps: Vec<Step>,
+    /// What is stated about all inputs of its only call, which then lacks generated values.
+    pub property: Option<Property>,
 }
 
 /// A call and what is expected of it.
@@ -213,10 +186,6 @@ pub struct ExpectedMemory {
 /// A statement about all inputs.
 #[derive(Debug, Clone)]
 pub struct Property {
-    /// Name, line, tags.
-    pub heading: Heading,
-    /// The call, without the generated values.
-    pub step: Step,
     /// The keys of its call, as the file writes them.
     pub written: Vec<(String, Written)>,
     /// The registers that are generated.

@@ -14,7 +14,7 @@ use tdlasm::project::{Pane, PaneFormat, PaneRow, check_pane_name};
 use tdlasm::source::{DiskLoader, Loader};
 
 use crate::document::{Document, Fields, FileError, FileErrors, Item};
-use crate::model::{Case, Heading, Property, StackArea, Step, TestFile};
+use crate::model::{Case, Heading, StackArea, Step, TestFile};
 use crate::program::{Console, Program, ProgramFiles};
 
 pub(crate) use request::{CallRequest, Request};
@@ -75,7 +75,7 @@ impl TestFile {
                 if let Some(file) = &mut file {
                     path.clone_into(&mut file.path);
                     file.panes = panes(fields);
-                    (file.setup, file.cases, file.properties) = tests;
+                    (file.setup, file.cases) = tests;
                 }
                 file
             };
@@ -172,9 +172,9 @@ impl Reader<'_> {
             console.checked(program.set_console(kind))?;
         }
         let stack = Reader { program: Some(&program), ..*self }.stack(stack, fields.table);
-        let (path, panes, setup, cases, properties) = Default::default();
+        let (path, panes, setup, cases) = Default::default();
         let sources = files.sources;
-        Some(TestFile { path, program, sources, boards, stack, panes, setup, cases, properties })
+        Some(TestFile { path, program, sources, boards, stack, panes, setup, cases })
     }
 
     fn console(&self, item: Item<'_>) -> Option<Console> {
@@ -224,15 +224,14 @@ impl Reader<'_> {
     }
 
     /// Reads the calls before each case, the cases, and the properties.
-    fn tests(&self, fields: &Fields<'_>) -> (Vec<Step>, Vec<Case>, Vec<Property>) {
+    fn tests(&self, fields: &Fields<'_>) -> (Vec<Step>, Vec<Case>) {
         let setup = fields.get("setup").map(|item| self.steps(item, 0)).unwrap_or_default();
         let cases = fields.tables("case", CASES, |fields| self.cases(fields));
-        let cases: Vec<_> = cases.into_iter().flatten().collect();
         let what = "an array of tables: [[property]]";
         let properties = fields.tables("property", what, |fields| self.property(fields));
+        let cases: Vec<_> = cases.into_iter().flatten().chain(properties).collect();
         let mut lines = HashMap::new();
-        let headings = cases.iter().map(|case| &case.heading);
-        for heading in headings.chain(properties.iter().map(|one| &one.heading)) {
+        for heading in cases.iter().map(|case| &case.heading) {
             if let Some(earlier) = lines.insert(&heading.name, heading.line)
                 && !heading.name.is_empty()
             {
@@ -241,7 +240,7 @@ impl Reader<'_> {
                 fields.table.document.report((heading.line, 1), message);
             }
         }
-        (setup, cases, properties)
+        (setup, cases)
     }
 
     /// Reads what cases and properties have in common.
@@ -270,9 +269,9 @@ impl Reader<'_> {
                 if steps.value.as_array().is_some_and(|all| all.is_empty()) {
                     steps.report("expected at least one call");
                 }
-                vec![Case { heading, steps: calls }]
+                vec![Case { heading, steps: calls, property: None }]
             }
-            (None, None) => vec![Case { heading, steps: vec![self.step(fields)] }],
+            (None, None) => vec![Case { heading, steps: vec![self.step(fields)], property: None }],
         }
     }
 
@@ -284,7 +283,11 @@ impl Reader<'_> {
             if rows.value.is_array() {
                 rows.report(format!("expected a header and values: {ROWS}"));
             }
-            return vec![Case { heading: heading.clone(), steps: vec![self.step(fields)] }];
+            return vec![Case {
+                heading: heading.clone(),
+                steps: vec![self.step(fields)],
+                property: None,
+            }];
         };
         for header in headers {
             let name = header.as_text().unwrap_or(header.value.type_str());
@@ -305,7 +308,7 @@ impl Reader<'_> {
             let steps = vec![self.step(&fields.with_row(*row, cells.collect()))];
             let name = format!("{}, row {number}", heading.name);
             let heading = Heading { name, line: row.line(), ..heading.clone() };
-            cases.push(Case { heading, steps });
+            cases.push(Case { heading, steps, property: None });
         }
         cases
     }

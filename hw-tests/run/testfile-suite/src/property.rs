@@ -19,7 +19,7 @@ use crate::contract::Contract;
 use crate::document::FileError;
 use crate::judge::{Judged, Sight};
 use crate::machine::{Call, CallEnd, MachineError, Outcome};
-use crate::model::{Expectation, Judge, Property, Step};
+use crate::model::{Case, Expectation, Judge, Property, Step};
 use crate::result::{Difference, RunError};
 use crate::suite::TestResult;
 
@@ -44,6 +44,7 @@ const MAX_REJECTIONS: u32 = 100;
 /// Returns `RunError` if the machine or the reference fails.
 pub(crate) fn run<'t>(
     mut run: Run<'t>,
+    case: &'t Case,
     property: &'t Property,
     mut result: TestResult,
 ) -> Result<TestResult, RunError> {
@@ -58,8 +59,8 @@ pub(crate) fn run<'t>(
     if before.verdict == Verdict::Fail {
         return Ok(before);
     }
-    result.details.location = Some(file.program.location(property.step.call.address));
-    let mut trial = Trial { run, property, reference, result, spent: 0 };
+    result.details.location = Some(file.program.location(case.steps[0].call.address));
+    let mut trial = Trial { run, case, property, reference, result, spent: 0 };
     if property.exhaustive {
         trial.run_all()?;
     } else {
@@ -71,6 +72,7 @@ pub(crate) fn run<'t>(
 /// A property in progress.
 struct Trial<'t> {
     run: Run<'t>,
+    case: &'t Case,
     property: &'t Property,
     reference: Option<Reference>,
     result: TestResult,
@@ -98,7 +100,7 @@ impl Trial<'_> {
     fn run_all(&mut self) -> Result<(), RunError> {
         let all = 0..self.property.input_count();
         let range = self.run.options.inputs.clone().unwrap_or_else(|| all.clone());
-        let counter = || Counter::new(&self.run, self.property);
+        let counter = || Counter::new(&self.run, &self.case.steps[0], self.property);
         let mut counter = self.run.machine.counts().then(counter).flatten();
         let mut next = range.start;
         while next < range.end {
@@ -232,13 +234,13 @@ impl Trial<'_> {
         }
         self.result.reason = Some(reason);
         self.result.details.case =
-            Some(paste::case(self.run.file, self.property, &failure, origin));
+            Some(paste::case(self.run.file, self.case, self.property, &failure, origin));
         self.result.differences = failure.differences;
     }
 
     /// The call of the property with the values of an input.
     fn step(&self, input: &Input) -> Step {
-        let mut step = self.property.step.clone();
+        let mut step = self.case.steps[0].clone();
         let args = self.property.args.iter().zip(&input.registers);
         step.registers.extend(args.map(|((name, _), value)| (*name, *value)));
         for (block, bytes) in self.property.blocks.iter().zip(&input.blocks) {
@@ -268,7 +270,7 @@ impl Trial<'_> {
         &mut self,
         inputs: &[Input],
     ) -> Result<Vec<(Outcome, Option<Failure>)>, RunError> {
-        let checks = &self.property.step.expect.checks;
+        let checks = &self.case.steps[0].expect.checks;
         let reads = checks.iter().any(|(_, condition)| condition.reads_memory());
         // Conditions can only read memory after the last call of a batch.
         let size = if reads { 1 } else { BATCH };

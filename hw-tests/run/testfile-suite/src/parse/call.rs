@@ -11,7 +11,7 @@ use super::values::{ARRAY, range, width};
 use super::{CALLS, Reader};
 use crate::document::{Fields, Item};
 use crate::machine::{Call, Entry, Interrupt, Measure, Mock, MockReturn};
-use crate::matcher::{Matcher, Test};
+use crate::matcher::{Matcher, Operator};
 use crate::model::{Expectation, ExpectedMemory, Step, Sweep};
 use crate::program::{Console, MAX_INPUT, MAX_OUTPUT};
 use crate::registers::{clobbers, register};
@@ -197,7 +197,7 @@ impl Reader<'_> {
 
     /// Reads what is expected of a call, apart from `check`.
     fn expectation(&self, fields: &Fields<'_>, mocks: &[Mock]) -> Expectation {
-        let limit = |key, measure| Some((measure, self.matcher(fields.get(key)?, 4, Test::Le)));
+        let limit = |key, measure| Some((measure, self.matcher(fields.get(key)?, 4, Operator::LE)));
         let limits = [limit("cycles", Measure::Cycles), limit("stack", Measure::Stack)];
         let calls = fields.entries("calls", "a table such as { PUTC = 3 }", |item| {
             let count = item.integer(0..=0xFFFF) as u32;
@@ -220,7 +220,7 @@ impl Reader<'_> {
             let unknown =
                 |_| format!("unknown expectation '{}': expected {what}", item.key.escaped());
             let name = item.checked(register(item.key).map_err(unknown))?;
-            Some((Measure::Register(name), self.matcher(item, width(name), Test::Eq)))
+            Some((Measure::Register(name), self.matcher(item, width(name), Operator::EQ)))
         });
         Expectation {
             values: limits.into_iter().flatten().chain(calls).chain(registers.flatten()).collect(),
@@ -278,7 +278,7 @@ impl Reader<'_> {
     fn memory(&self, fields: &Fields<'_>) -> ExpectedMemory {
         let (address, name) = self.address(fields, "at", "\"BUFFER\"");
         let list = |item: Item<'_>, width| {
-            (width, item.each(ARRAY, |item| self.matcher(item, width, Test::Eq)))
+            (width, item.each(ARRAY, |item| self.matcher(item, width, Operator::EQ)))
         };
         let equal =
             |bytes: &[u8]| (1, bytes.iter().map(|byte| Matcher::equal((*byte).into())).collect());

@@ -12,7 +12,7 @@ use z80_core::{FLAGS, REGISTER_HALVES, canonical_register_name, register_halves}
 
 use crate::case::{Run, single_call};
 use crate::machine::ArgumentSweep;
-use crate::model::{Generator, Judge, Property};
+use crate::model::{Generator, Judge, Property, Step};
 use crate::registers::{is_input, value, without_prefix};
 use crate::result::RunError;
 use crate::simulated::SimulatedMachine;
@@ -43,16 +43,16 @@ pub(super) struct Counter {
 impl Counter {
     /// Returns `None` if a judge needs memory, the console, mocks or a program, or if no argument
     /// counts up.
-    pub(super) fn new(run: &Run<'_>, property: &Property) -> Option<Self> {
-        let expect = &property.step.expect;
+    pub(super) fn new(run: &Run<'_>, step: &Step, property: &Property) -> Option<Self> {
+        let expect = &step.expect;
         let reads = expect.checks.iter().any(|(_, condition)| condition.reads_memory());
         let is_program = matches!(property.judge, Judge::Reference(..));
         let reads = reads || !expect.memory.is_empty() || expect.console.is_some();
-        if reads || is_program || !property.step.call.mocks.is_empty() {
+        if reads || is_program || !step.call.mocks.is_empty() {
             return None;
         }
         let (counted, period) = counted(property);
-        let (results, flags) = results(run, property);
+        let (results, flags) = results(run, step, property);
         let simulated = SimulatedMachine::new(&run.file.program);
         (period > 1 && !results.is_empty()).then_some(Self {
             simulated,
@@ -98,12 +98,12 @@ impl Counter {
 
     /// Makes and judges the calls of the first inputs on the simulated machine.
     fn simulate(&mut self, trial: &Trial<'_>, range: Range<u64>) -> Result<Simulated, RunError> {
-        let Trial { run, property, .. } = trial;
+        let (case, property) = (trial.case, trial.property);
         let period_end = (range.start / self.period + 1) * self.period;
         let limit = range.end.min(period_end).min(range.start + MAX_CALLS);
-        let (reference, result) = (None, result_of(&property.heading));
-        let run = Run { machine: &mut self.simulated, ..*run };
-        let mut model = Trial { run, property, reference, result, spent: 0 };
+        let (reference, result) = (None, result_of(&case.heading));
+        let run = Run { machine: &mut self.simulated, ..trial.run };
+        let mut model = Trial { run, case, property, reference, result, spent: 0 };
         let (mut end, mut bytes, mut has_passed) = (range.start, Vec::new(), true);
         while end < limit && model.spent < MAX_T_STATES {
             let numbers = end..limit.min(end + BATCH as u64);
@@ -160,10 +160,10 @@ fn counted(property: &Property) -> (Vec<&'static str>, u64) {
 }
 
 /// Returns the registers and flags that the judge uses.
-fn results(run: &Run<'_>, property: &Property) -> (Vec<&'static str>, u8) {
-    let expect = &property.step.expect;
+fn results(run: &Run<'_>, step: &Step, property: &Property) -> (Vec<&'static str>, u8) {
+    let expect = &step.expect;
     let given = property.args.iter().map(|(name, _)| *name);
-    let given = given.chain(property.step.registers.iter().map(|(name, _)| *name));
+    let given = given.chain(step.registers.iter().map(|(name, _)| *name));
     let given: BTreeSet<_> = given.flat_map(register_halves).collect();
     let is_output = |name: &&str| !is_input(name, &given);
     let variables = expect.checks.iter().flat_map(|(_, condition)| condition.variables());
@@ -177,7 +177,7 @@ fn results(run: &Run<'_>, property: &Property) -> (Vec<&'static str>, u8) {
         .filter_map(|name| canonical_register_name(name))
         .flat_map(register_halves)
         .collect();
-    let contract = run.options.contracts.iter().find(|one| one.is_called(run.file, &property.step));
+    let contract = run.options.contracts.iter().find(|one| one.is_called(run.file, step));
     let contract = contract.and_then(|one| one.may_change.as_ref());
     let may_change = [expect.clobbers.as_ref(), contract];
     for allowed in may_change.into_iter().flatten() {

@@ -9,10 +9,10 @@ use rcflash_transport::Transport;
 use serde_json::{Value, json};
 use testfile_suite::{
     BoardMachine, CallServer, Machine, MachineError, SimulatedMachine, TestFile, TestOptions,
-    TestResult, Verdict, run,
+    TestResult, Verdict,
 };
 
-use crate::{folder, parse};
+use crate::{folder, parse, run};
 
 const PROFILES: [&str; 4] = ["rc2014-classic", "rc2014-zed", "sc126", "rc2014-16c550"];
 

@@ -1,8 +1,8 @@
 //! Output on the console and input from it: by CP/M's BDOS, a routine, or a port.
 
-use testfile_suite::{SimulatedMachine, TestFile, Verdict, run};
+use testfile_suite::{SimulatedMachine, TestFile, Verdict};
 
-use crate::{case, findings, folder, parse, result};
+use crate::{case, findings, folder, parse, result, run};
 
 /// Calls the BDOS with function and parameter of the test.
 const CALL: &str =

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use testfile_suite::{SimulatedMachine, TestFile, TestOptions, TestResult, run};
+use testfile_suite::{SimulatedMachine, TestFile, TestOptions, TestResult};
 
-use crate::folder;
+use crate::{folder, run};
 
 /// T-states by Zilog's UM0080: 7, 11, 10, 10.
 const SOURCE: &str = "; RUN - sets A.

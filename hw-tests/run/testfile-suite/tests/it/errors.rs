@@ -288,7 +288,7 @@ fn a_hex_file_is_tested_by_the_labels_of_its_symbol_file() {
     let file = file.unwrap_or_else(|error| panic!("{error}"));
     let mut machine = testfile_suite::SimulatedMachine::new(&file.program);
     let mut found = Vec::new();
-    let ran = testfile_suite::run(&file, &mut machine, &Default::default(), &mut |result| {
+    let ran = crate::run(&file, &mut machine, &Default::default(), &mut |result| {
         found.extend(result.differences.iter().map(ToString::to_string));
         assert_eq!(result.details.location.as_deref(), Some("4000H, SUM"));
     });
@@ -334,7 +334,7 @@ fn labels_of_c_keep_their_case() {
         let file = parse(routine).unwrap_or_else(|error| panic!("{error}"));
         let mut machine = testfile_suite::SimulatedMachine::new(&file.program);
         let mut found = 0;
-        let ran = testfile_suite::run(&file, &mut machine, &Default::default(), &mut |result| {
+        let ran = crate::run(&file, &mut machine, &Default::default(), &mut |result| {
             found += result.differences.len();
         });
         ran.unwrap_or_else(|error| panic!("{error}"));

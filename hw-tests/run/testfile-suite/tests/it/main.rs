@@ -21,7 +21,8 @@ use std::path::Path;
 
 use tempfile::TempDir;
 use testfile_suite::{
-    FileErrors, SimulatedMachine, TestFile, TestOptions, TestResult, Verdict, run,
+    FileErrors, Machine, RunError, SimulatedMachine, TestFile, TestOptions, TestResult, Verdict,
+    run_one,
 };
 
 /// A folder with a source, `prog.asm`.
@@ -38,6 +39,16 @@ fn folder(source: &str) -> TempDir {
 fn parse(folder: &Path, text: &str) -> Result<TestFile, FileErrors> {
     let text = format!("sources = [\"prog.asm\"]\n{text}");
     TestFile::parse(&folder.join("prog.test.toml"), &text)
+}
+
+/// Runs the cases and properties of a file.
+fn run(
+    file: &TestFile,
+    machine: &mut dyn Machine,
+    options: &TestOptions<'_>,
+    report: &mut dyn FnMut(TestResult),
+) -> Result<(), RunError> {
+    (0..file.cases.len()).try_for_each(|index| Ok(report(run_one(file, index, machine, options)?)))
 }
 
 fn run_seeded(source: &str, text: &str, seed: Option<u64>) -> Vec<TestResult> {
