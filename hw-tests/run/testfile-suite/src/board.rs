@@ -56,7 +56,6 @@ impl From<CallerError> for MachineError {
 /// T-states, writes and ports are not observed, so that what a test expects of them is not checked.
 /// Memory outside of the program keeps what earlier calls left there, except what tests wrote.
 pub struct BoardMachine {
-    name: String,
     live: LiveBoard,
     caller: Caller,
     loaded: LoadedProgram,
@@ -91,10 +90,8 @@ impl BoardMachine {
         let board = wrap(config.power_up(&programs.monitor.bytes, Probe::default())?);
         let mut live = LiveBoard::start(config, board, Arc::new(programs), &OsFileSystem)?;
         let caller = attach(&mut live)?;
-        let name = live.name().to_owned();
-        let loaded = LoadedProgram::default();
-        let (is_lost, restarts, disconnects, batch) = (false, 0, 0, 1);
-        Ok(Self { name, live, caller, loaded, is_lost, restarts, disconnects, batch })
+        let (loaded, is_lost) = (LoadedProgram::default(), false);
+        Ok(Self { live, caller, loaded, is_lost, restarts: 0, disconnects: 0, batch: 1 })
     }
 
     /// Returns the connection to the board.
@@ -193,7 +190,15 @@ impl BoardMachine {
                 self.is_lost = true;
                 return Err(error.into());
             }
-            Err(error) => (end(&error), self.recover(Some(&error))),
+            Err(error) => {
+                let end = match error {
+                    CallerError::NoReply { program_counter, .. } => {
+                        CallEnd::TimedOut(program_counter)
+                    }
+                    _ => CallEnd::Lost,
+                };
+                (end, self.recover(Some(&error)))
+            }
         };
         match calls {
             // It is judged even if the board can't be recovered; then the next one fails.
@@ -276,14 +281,6 @@ fn attach(live: &mut LiveBoard) -> Result<Caller, SetupError> {
     })
 }
 
-/// Returns how a call ended after which the caller did not return its results.
-fn end(error: &CallerError) -> CallEnd {
-    match error {
-        CallerError::NoReply { program_counter, .. } => CallEnd::TimedOut(*program_counter),
-        _ => CallEnd::Lost,
-    }
-}
-
 impl Machine for BoardMachine {
     fn load(&mut self, program: &Program) -> Result<(), MachineError> {
         let free = self.caller.identity().load_range;
@@ -297,13 +294,10 @@ impl Machine for BoardMachine {
             )));
         }
         self.ensure_running()?;
-        let mut loaded = LoadedProgram::new(program, free);
-        loaded.written.clone_from(&self.loaded.written);
-        self.upload(&loaded.content())?;
-        self.loaded = loaded;
-        self.loaded.written.clear();
+        let written = std::mem::take(&mut self.loaded.written);
+        self.loaded = LoadedProgram::new(program, free, written);
         self.batch = 1;
-        Ok(())
+        Ok(self.reload()?)
     }
 
     fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
@@ -352,7 +346,7 @@ impl Machine for BoardMachine {
     }
 
     fn name(&self) -> &str {
-        &self.name
+        self.live.name()
     }
 
     fn profile(&self) -> Option<&str> {

@@ -1,6 +1,7 @@
 //! Serves calls by lines of JSON, for other test frameworks.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
 
@@ -11,7 +12,7 @@ use z80_core::{FLAGS, REGISTER_NAMES, Registers};
 
 use crate::case::single_call;
 use crate::judge::Judged;
-use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
+use crate::machine::{Call, CallEnd, Machine, Outcome};
 use crate::model::TestFile;
 use crate::parse::{CallRequest, Request};
 use crate::program::{MAX_OUTPUT, Program};
@@ -52,7 +53,8 @@ impl CallServer {
     /// Returns a message if they can't be assembled, linked or loaded.
     pub fn load(&mut self, sources: &[PathBuf]) -> Result<(), String> {
         let sources: Vec<_> = sources.iter().map(|path| path.to_string_lossy()).collect();
-        self.handle(&json!({ "load": { "sources": sources } }).to_string()).map(|_| ())
+        let loaded = self.handle(&json!({ "load": { "sources": sources } }).to_string());
+        loaded.map(|_| ()).map_err(|error| error.to_string())
     }
 
     /// Replies to each line of `input` by a line, until its end.
@@ -65,10 +67,10 @@ impl CallServer {
             let reply = match std::str::from_utf8(&line) {
                 _ if is_partial(&line) => {
                     while is_partial(&line) && read_part(input, &mut line)? {}
-                    error(format!("the request is longer than {MAX_REQUEST} bytes"))
+                    error(&format!("the request is longer than {MAX_REQUEST} bytes"))
                 }
                 Ok(line) => self.reply(line),
-                Err(_) => error("the request is not UTF-8".to_owned()),
+                Err(_) => error("the request is not UTF-8"),
             };
             writeln!(output, "{}", escape_json(&reply.to_string()))?;
             output.flush()?;
@@ -78,10 +80,10 @@ impl CallServer {
 
     /// Returns the reply to a request; an object with `error` if it is wrong or fails.
     pub fn reply(&mut self, request: &str) -> Value {
-        self.handle(request).unwrap_or_else(error)
+        self.handle(request).unwrap_or_else(|why| error(&why.to_string()))
     }
 
-    fn handle(&mut self, request: &str) -> Result<Value, String> {
+    fn handle(&mut self, request: &str) -> Result<Value, Box<dyn Error>> {
         let program = self.file.as_ref().map(|file| &file.program);
         match Request::parse(request, program)? {
             Request::Load(file) => self.load_file(*file),
@@ -90,7 +92,7 @@ impl CallServer {
             Request::Write(blocks) => self.write(blocks),
             Request::Reset => {
                 let file = self.file.as_ref().ok_or(NO_PROGRAM)?;
-                self.machine.load(&file.program).map_err(message)?;
+                self.machine.load(&file.program)?;
                 self.pending.clear();
                 Ok(json!({}))
             }
@@ -98,24 +100,25 @@ impl CallServer {
         }
     }
 
-    fn load_file(&mut self, file: TestFile) -> Result<Value, String> {
+    fn load_file(&mut self, file: TestFile) -> Result<Value, Box<dyn Error>> {
         if let Some(profile) = self.machine.profile().filter(|profile| !file.fits(profile)) {
-            return Err(format!("the program is for {}, not {profile}", file.boards.join(", ")));
+            let boards = file.boards.join(", ");
+            return Err(format!("the program is for {boards}, not {profile}").into());
         }
-        self.machine.load(&file.program).map_err(message)?;
+        self.machine.load(&file.program)?;
         self.pending.clear();
         let symbols = symbols(&file.program);
         self.file = Some(file);
         Ok(json!({ "machine": self.machine.name(), "symbols": symbols }))
     }
 
-    fn call(&mut self, request: &CallRequest) -> Result<Value, String> {
+    fn call(&mut self, request: &CallRequest) -> Result<Value, Box<dyn Error>> {
         let (file, step) = (self.file.as_ref().ok_or(NO_PROGRAM)?, &request.step);
         let mut call = Call { reload: false, ..single_call(file, step) };
         call.read.extend(&request.reads);
         call.memory.splice(0..0, blocks(&self.pending));
-        refuse(self.machine.as_ref(), &call)?;
-        let outcome = self.machine.run_one(&call).map_err(message)?;
+        self.machine.refusal(&call).map_or(Ok(()), Err)?;
+        let outcome = self.machine.run_one(&call)?;
         self.pending.clear();
         let mut not_checked = BTreeSet::new();
         let judged = Judged::new(file, step, &call, &outcome, &[]);
@@ -142,7 +145,7 @@ impl CallServer {
 
     /// Returns the output of the last call on the console; `None` if there is none, or if a board
     /// does not show it.
-    fn printed(&mut self, outcome: &Outcome) -> Result<Option<String>, String> {
+    fn printed(&mut self, outcome: &Outcome) -> Result<Option<String>, Box<dyn Error>> {
         let is_visible = self.machine.observes_accesses();
         let console = self.file.as_ref().and_then(|file| file.program.console.as_ref());
         let Some(console) = console.filter(|_| is_visible || outcome.end == CallEnd::Returned)
@@ -151,9 +154,9 @@ impl CallServer {
         };
         let memory = match console.after(&[]) {
             Some((address, _)) => {
-                let size = self.machine.read(address, 2).map_err(message)?;
+                let size = self.machine.read(address, 2)?;
                 let (count, _) = console.output(&size, &outcome.outputs);
-                self.machine.read(address, 2 + count.min(MAX_OUTPUT)).map_err(message)?
+                self.machine.read(address, 2 + count.min(MAX_OUTPUT))?
             }
             None if is_visible => Vec::new(),
             None => return Ok(None),
@@ -162,10 +165,10 @@ impl CallServer {
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    fn read(&mut self, blocks: &[(u16, usize)]) -> Result<Value, String> {
+    fn read(&mut self, blocks: &[(u16, usize)]) -> Result<Value, Box<dyn Error>> {
         let mut memory = Vec::new();
         for (address, length) in blocks {
-            let mut bytes = self.machine.read(*address, *length).map_err(message)?;
+            let mut bytes = self.machine.read(*address, *length)?;
             for (index, byte) in bytes.iter_mut().enumerate() {
                 let address = address.wrapping_add(index as u16);
                 *byte = self.pending.get(&address).copied().unwrap_or(*byte);
@@ -175,24 +178,15 @@ impl CallServer {
         Ok(json!({ "memory": memory }))
     }
 
-    fn write(&mut self, blocks: Vec<ImageRun>) -> Result<Value, String> {
+    fn write(&mut self, blocks: Vec<ImageRun>) -> Result<Value, Box<dyn Error>> {
         let call = Call { memory: blocks, ..Call::default() };
-        refuse(self.machine.as_ref(), &call)?;
+        self.machine.refusal(&call).map_or(Ok(()), Err)?;
         for ImageRun { address, bytes } in call.memory {
             let bytes = bytes.into_iter().enumerate();
             self.pending.extend(bytes.map(|(at, byte)| (address.wrapping_add(at as u16), byte)));
         }
         Ok(json!({}))
     }
-}
-
-/// Returns an error if the machine can't make a call.
-fn refuse(machine: &dyn Machine, call: &Call) -> Result<(), String> {
-    machine.refusal(call).map_or(Ok(()), Err)
-}
-
-fn message(error: MachineError) -> String {
-    error.to_string()
 }
 
 /// Returns adjacent bytes as blocks.
@@ -222,7 +216,7 @@ fn symbols(program: &Program) -> Map<String, Value> {
     exported.map(|(address, label)| (label.name.clone(), json!(address))).collect()
 }
 
-fn error(message: String) -> Value {
+fn error(message: &str) -> Value {
     json!({ "error": message.lines().map(Escape::escaped).collect::<Vec<_>>().join("\n") })
 }
 

@@ -10,6 +10,7 @@ use crate::contract::Contract;
 use crate::judge::Judged;
 use crate::machine::{Call, CallEnd, Machine, Outcome};
 use crate::model::{Case, ExpectedMemory, Step, Sweep, TestFile};
+use crate::property;
 use crate::result::RunError;
 use crate::suite::{TestResult, result_of};
 
@@ -167,6 +168,38 @@ impl Run<'_> {
     }
 }
 
+/// Runs the case or property with this index among [`TestFile::headings`].
+///
+/// # Errors
+/// Returns `RunError` if the machine or a reference program fails.
+///
+/// # Panics
+/// Panics if there is no such case or property.
+pub fn run_one(
+    file: &TestFile,
+    index: usize,
+    machine: &mut dyn Machine,
+    options: &TestOptions<'_>,
+) -> Result<TestResult, RunError> {
+    let case = &file.cases[index];
+    let mut result = result_of(&case.heading);
+    let mut calls = file.setup.iter().chain(&case.steps).map(|step| single_call(file, step));
+    let refusal = || calls.find_map(|call| machine.refusal(&call));
+    result.reason = case.heading.skip.clone().or_else(refusal);
+    if result.reason.is_some() {
+        result.verdict = Verdict::Skipped;
+        return Ok(result);
+    }
+    let mut run = Run { file, machine, options };
+    match &case.property {
+        None => {
+            run.at_all_times(case, &mut result)?;
+            Ok(result)
+        }
+        Some(property) => property::run(run, case, property, result),
+    }
+}
+
 /// Adds a run of the same case, whose verdict, findings and reason become this one's.
 fn add_run(result: &mut TestResult, run: TestResult) {
     let mut details = std::mem::take(&mut result.details);
@@ -193,16 +226,6 @@ pub(crate) fn setup_calls(file: &TestFile) -> Vec<Call> {
 pub(crate) fn nth_call(file: &TestFile, step: &Step, index: usize, outcomes: &[Outcome]) -> Call {
     let shared = outcomes.last().filter(|_| index > file.setup.len());
     let base = shared.map_or(REGISTERS, |outcome| outcome.registers);
-    Call { reload: index == 0, ..call(file, step, base) }
-}
-
-/// Returns the call of a step after a reload or the setup.
-pub(crate) fn single_call(file: &TestFile, step: &Step) -> Call {
-    nth_call(file, step, file.setup.len(), &[])
-}
-
-/// Returns the call of a step, with the registers of the test or else `base`.
-fn call(file: &TestFile, step: &Step, base: Registers) -> Call {
     let mut registers = Registers { sp: file.stack.top, ..base };
     for (name, value) in &step.registers {
         set_register(&mut registers, name, *value);
@@ -214,5 +237,11 @@ fn call(file: &TestFile, step: &Step, base: Registers) -> Call {
     let console = file.program.console.as_ref();
     let printed = step.expect.console.as_ref().and_then(|text| console?.after(text));
     let read = step.expect.memory.iter().map(bytes).chain(printed).collect();
-    Call { registers, read, stack_size: file.stack.size, ..step.call.clone() }
+    let (reload, stack_size) = (index == 0, file.stack.size);
+    Call { reload, registers, read, stack_size, ..step.call.clone() }
+}
+
+/// Returns the call of a step after a reload or the setup.
+pub(crate) fn single_call(file: &TestFile, step: &Step) -> Call {
+    nth_call(file, step, file.setup.len(), &[])
 }

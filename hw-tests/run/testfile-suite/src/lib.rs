@@ -3,6 +3,8 @@
 //!
 //! ```
 //! use std::path::Path;
+//!
+//! use tdlasm::source::DiskLoader;
 //! use testfile_suite::{SimulatedMachine, TestFile, TestOptions, Verdict, run_one};
 //!
 //! # let folder = tempfile::tempdir()?;
@@ -17,7 +19,7 @@
 //!     in = { A = 21 }
 //!     expect = { A = 42, flags = "NC", cycles = 14 }
 //! "#;
-//! let file = TestFile::parse(&path, text)?;
+//! let file = TestFile::parse(&path, text, &DiskLoader)?;
 //! let mut machine = SimulatedMachine::new(&file.program);
 //! let result = run_one(&file, 0, &mut machine, &TestOptions::default())?;
 //! assert_eq!(result.verdict, Verdict::Pass);
@@ -43,7 +45,6 @@ mod program;
 mod property;
 mod registers;
 mod result;
-mod run;
 mod simulated;
 mod suite;
 mod written;
@@ -51,7 +52,7 @@ mod written;
 pub use baseline::CycleBaseline;
 pub use board::BoardMachine;
 pub use call_server::CallServer;
-pub use case::TestOptions;
+pub use case::{TestOptions, run_one};
 pub use contract::Contract;
 pub use debug::CallState;
 pub use document::{FileError, FileErrors};
@@ -67,7 +68,6 @@ pub use model::{
 };
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
 pub use result::{Difference, RunError, TestDetails, UNOBSERVED};
-pub use run::run_one;
 pub use simulated::SimulatedMachine;
 pub use suite::{TestCase, TestFiles, TestResult};
 pub use tdlasm::image::ImageRun;

@@ -15,6 +15,7 @@ use crate::program::Program;
 use crate::written::Written;
 
 /// A test file with its program.
+#[derive(Debug)]
 pub struct TestFile {
     /// The file, as named by the caller.
     pub path: PathBuf,

@@ -11,7 +11,7 @@ use std::path::Path;
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
 use tdlasm::project::{Pane, PaneFormat, PaneRow, check_pane_name};
-use tdlasm::source::{DiskLoader, Loader};
+use tdlasm::source::Loader;
 
 use crate::document::{Document, Fields, FileError, FileErrors, Item};
 use crate::model::{Case, Heading, StackArea, Step, TestFile};
@@ -29,42 +29,28 @@ const PANE_ROWS: &str = "[{ value = \"{HEAD}\" }]";
 const ROWS: &str = "rows such as [[\"in.A\", \"expect.HL\"], [3, 21]]";
 
 impl TestFile {
-    /// Reads a test file, and assembles and links its program.
+    /// Reads a test file and the files that it names from `loader`, and assembles and links its
+    /// program.
     ///
     /// # Errors
     /// Returns all errors with line and column. Errors of the assembler and the linker are at the
     /// field that names the sources.
-    pub fn read(path: &Path) -> Result<Self, FileErrors> {
-        Self::read_with(path, &DiskLoader)
-    }
-
-    /// Reads a test file and the files that it names from `loader`.
-    ///
-    /// # Errors
-    /// As [`TestFile::read`].
-    pub fn read_with(path: &Path, loader: &dyn Loader) -> Result<Self, FileErrors> {
+    pub fn read(path: &Path, loader: &dyn Loader) -> Result<Self, FileErrors> {
         let text = crate::program::read(loader, path).and_then(|bytes| {
             String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", path.escaped()))
         });
         let text = text.map_err(|message| {
             FileErrors(vec![FileError { path: path.to_owned(), line: 1, column: 1, message }])
         });
-        Self::parse_with(path, &text?, loader)
+        Self::parse(path, &text?, loader)
     }
 
-    /// Reads a test file from memory. Its path serves for messages, and for its folder.
+    /// Reads a test file from memory, and the files that it names from `loader`. Its path serves
+    /// for messages, and for its folder.
     ///
     /// # Errors
     /// As [`TestFile::read`].
-    pub fn parse(path: &Path, text: &str) -> Result<Self, FileErrors> {
-        Self::parse_with(path, text, &DiskLoader)
-    }
-
-    /// Reads a test file from memory, and the files that it names from `loader`.
-    ///
-    /// # Errors
-    /// As [`TestFile::read`].
-    pub fn parse_with(path: &Path, text: &str, loader: &dyn Loader) -> Result<Self, FileErrors> {
+    pub fn parse(path: &Path, text: &str, loader: &dyn Loader) -> Result<Self, FileErrors> {
         let folder = path.parent().unwrap_or(Path::new(""));
         Document::read(path, text, |root| {
             let reader = Reader { program: None, is_broken: false, folder, loader };
@@ -167,7 +153,7 @@ impl Reader<'_> {
         if has_errors {
             return None;
         }
-        let mut program = named.checked(files.load_with(self.loader))?;
+        let mut program = named.checked(files.load(self.loader))?;
         if let (Some(kind), Some(console)) = (kind, console) {
             console.checked(program.set_console(kind))?;
         }

@@ -12,7 +12,7 @@ use tdlasm::image::{Image, parse_intel_hex};
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
-use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
+use tdlasm::source::{Loader, MemoryLoader};
 use tdlasm::{Options, assemble};
 
 pub use console::{Console, LinkedConsole};
@@ -64,19 +64,11 @@ pub struct Program {
 }
 
 impl ProgramFiles {
-    /// Assembles and links the program, or reads it.
-    ///
-    /// # Errors
-    /// Returns a message that names the file and, for sources, the line.
-    pub fn load(&self) -> Result<Program, String> {
-        self.load_with(&DiskLoader)
-    }
-
     /// Assembles and links the program, or reads it, from files that `loader` has.
     ///
     /// # Errors
-    /// As [`ProgramFiles::load`].
-    pub fn load_with(&self, loader: &dyn Loader) -> Result<Program, String> {
+    /// Returns a message that names the file and, for sources, the line.
+    pub fn load(&self, loader: &dyn Loader) -> Result<Program, String> {
         match &self.hex {
             Some(hex) => self.load_hex(hex, loader),
             None => self.link(loader),

@@ -233,8 +233,7 @@ impl Trial<'_> {
                 Some(self.run.file.program.location(failure.step.call.address));
         }
         self.result.reason = Some(reason);
-        self.result.details.case =
-            Some(paste::case(self.run.file, self.case, self.property, &failure, origin));
+        self.result.details.case = Some(paste::case(self, &failure, origin));
         self.result.differences = failure.differences;
     }
 

@@ -42,7 +42,7 @@ pub struct SimulatedMachine {
 impl Default for SimulatedMachine {
     /// Creates a machine without a program.
     fn default() -> Self {
-        Self::with(Memory::empty(), 0)
+        Self::new(&Program::default())
     }
 }
 
@@ -50,10 +50,7 @@ impl SimulatedMachine {
     /// Creates a machine with a program in memory.
     #[must_use]
     pub fn new(program: &Program) -> Self {
-        Self::with(Memory::new(program), program.return_address())
-    }
-
-    fn with(bus: Memory, return_address: u16) -> Self {
+        let (bus, return_address) = (Memory::new(program), program.return_address());
         let mut fresh = Cpu::new();
         fresh.set_interrupt_state(true, 0);
         let template = fresh.clone();

@@ -1,6 +1,5 @@
 //! Test files as a suite of the engine, for results files, baselines and reports.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ pub struct TestFiles;
 pub type TestResult = CaseResult<TestFiles>;
 
 /// A case or a property of a test file.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct TestCase {
     /// The name: file and name in it, as in `mul.test.toml::wraps`.
     pub id: String,
@@ -35,12 +34,6 @@ pub struct TestCase {
     pub file: Arc<TestFile>,
     /// The contracts that its calls must keep.
     pub contracts: Arc<[Contract]>,
-}
-
-impl fmt::Debug for TestCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TestCase").field("id", &self.id).finish_non_exhaustive()
-    }
 }
 
 impl TestCase {

@@ -37,7 +37,8 @@ pub(super) struct LoadedProgram {
 }
 
 impl LoadedProgram {
-    pub(super) fn new(program: &Program, free: (u16, u16)) -> Self {
+    /// Describes a program that will be loaded. `written` is what tests wrote before.
+    pub(super) fn new(program: &Program, free: (u16, u16), written: BTreeMap<u16, usize>) -> Self {
         let image = &program.linked.image;
         let byte = |at: u32| ImageRun {
             address: at as u16,
@@ -46,7 +47,7 @@ impl LoadedProgram {
         let code = Image::new(program.code.iter().cloned().flatten().map(byte));
         let data = filled(image).flatten().filter(|at| code.byte(*at as u16).is_none());
         let data = Image::new(data.map(byte));
-        Self { program: program.clone(), free, code, data, ..Self::default() }
+        Self { program: program.clone(), free, code, data, written, ..Self::default() }
     }
 
     /// Returns code as it is after the last call, with its mocks.
@@ -138,7 +139,7 @@ mod tests {
             };
             let mut program = Program { code: code.to_vec(), ..Program::default() };
             program.linked.image = Image::new(runs.iter().map(run));
-            let data = LoadedProgram::new(&program, (0, 0)).data;
+            let data = LoadedProgram::new(&program, (0, 0), BTreeMap::new()).data;
             data.runs().iter().map(|run| run.address.into()..run.end()).collect()
         };
         let code = [0x8004..0x8006, 0x8000..0x8003, 0x8003..0x8004, 0x8010..0x8010];

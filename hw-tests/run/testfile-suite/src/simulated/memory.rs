@@ -44,9 +44,9 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Creates memory without a program.
-    pub(super) fn empty() -> Self {
-        Self {
+    /// Creates memory with a program.
+    pub(super) fn new(program: &Program) -> Self {
+        let mut memory = Self {
             bytes: vec![FILL; 0x1_0000],
             marks: vec![0; 0x1_0000],
             pc: 0,
@@ -57,12 +57,7 @@ impl Memory {
             inputs: BTreeMap::new(),
             outputs: BTreeMap::new(),
             written: Vec::new(),
-        }
-    }
-
-    /// Creates memory with a program.
-    pub(super) fn new(program: &Program) -> Self {
-        let mut memory = Self::empty();
+        };
         for run in program.linked.image.runs() {
             memory.store(run);
             memory.mark(u32::from(run.address)..run.end(), PROGRAM);

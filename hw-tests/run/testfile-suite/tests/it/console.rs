@@ -1,5 +1,6 @@
 //! Output on the console and input from it: by CP/M's BDOS, a routine, or a port.
 
+use tdlasm::source::DiskLoader;
 use testfile_suite::{SimulatedMachine, TestFile, Verdict};
 
 use crate::{case, findings, folder, parse, result, run};
@@ -123,7 +124,7 @@ fn a_program_of_another_assembler_calls_the_bdos_at_5() {
     std::fs::write(folder.path().join("a.hex"), hex).expect("a file");
     let text = "hex = \"a.hex\"\nconsole = \"cpm\"\n[[case]]\nname = \"a\"\ncall = \
                 0x100\nexpect.console = \"A\"";
-    let file = TestFile::parse(&folder.path().join("a.test.toml"), text);
+    let file = TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader);
     let file = file.unwrap_or_else(|error| panic!("{error}"));
     let mut verdicts = Vec::new();
     let ran =
@@ -134,7 +135,7 @@ fn a_program_of_another_assembler_calls_the_bdos_at_5() {
     assert_eq!(verdicts, [(Verdict::Pass, Vec::new())]);
     let high = ":01F10000C945\n:00000001FF\n";
     std::fs::write(folder.path().join("a.hex"), high).expect("a file");
-    let refused = match TestFile::parse(&folder.path().join("a.test.toml"), text) {
+    let refused = match TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader) {
         Ok(_) => panic!("accepted"),
         Err(error) => error.to_string(),
     };

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tdlasm::source::DiskLoader;
 use testfile_suite::{SimulatedMachine, TestFile, TestOptions, TestResult};
 
 use crate::{folder, run};
@@ -17,7 +18,7 @@ const SOURCE: &str = "; RUN - sets A.
 RUN:\tMVI A,5\n\tPUSH H\n\tPOP H\n\tRET";
 
 fn results(path: &Path, text: &str, source: &Path) -> Vec<TestResult> {
-    let file = TestFile::parse(path, text).unwrap_or_else(|error| panic!("{error}"));
+    let file = TestFile::parse(path, text, &DiskLoader).unwrap_or_else(|error| panic!("{error}"));
     let contracts = file.contracts(source).expect("it is readable").expect("one of its sources");
     assert!(contracts.iter().any(|contract| file.calls(contract)));
     let mut machine = SimulatedMachine::new(&file.program);

@@ -19,6 +19,7 @@ mod sweeps;
 
 use std::path::Path;
 
+use tdlasm::source::DiskLoader;
 use tempfile::TempDir;
 use testfile_suite::{
     FileErrors, Machine, RunError, SimulatedMachine, TestFile, TestOptions, TestResult, Verdict,
@@ -38,7 +39,7 @@ fn folder(source: &str) -> TempDir {
 
 fn parse(folder: &Path, text: &str) -> Result<TestFile, FileErrors> {
     let text = format!("sources = [\"prog.asm\"]\n{text}");
-    TestFile::parse(&folder.join("prog.test.toml"), &text)
+    TestFile::parse(&folder.join("prog.test.toml"), &text, &DiskLoader)
 }
 
 /// Runs the cases and properties of a file.
