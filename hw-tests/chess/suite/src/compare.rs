@@ -17,9 +17,8 @@ use sargon_reference::{
 /// One field in which board and reference, or reference and document, differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// The square; `None` for the whole position.
-    #[serde(with = "square_name")]
-    pub square: Option<Square>,
+    /// The name of the square; `None` for the whole position.
+    pub square: Option<String>,
     /// Name of the field.
     pub field: Cow<'static, str>,
     /// Value on the board.
@@ -42,26 +41,6 @@ impl fmt::Display for Difference {
             Some([board, reference]) => write!(f, "; array: board {board}, reference {reference}"),
             None => Ok(()),
         }
-    }
-}
-
-/// Serializes squares as their names.
-pub(crate) mod square_name {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-
-    use sargon_reference::Square;
-
-    pub(crate) fn serialize<S: Serializer>(at: &Option<Square>, to: S) -> Result<S::Ok, S::Error> {
-        at.map(|square| square.to_string()).serialize(to)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Square>, D::Error> {
-        let Some(name) = Option::<String>::deserialize(from)? else { return Ok(None) };
-        Square::named(&name)
-            .map(Some)
-            .ok_or_else(|| D::Error::custom(format!("invalid square '{name}': expected a1 to h8")))
     }
 }
 
@@ -89,10 +68,13 @@ impl Differences {
         reference: T,
     ) {
         if board != reference {
-            let board = board.to_string();
-            let reference = reference.to_string();
-            let field = Cow::Borrowed(field);
-            self.0.push(Difference { square, field, board, reference, arrays: None });
+            self.0.push(Difference {
+                square: square.map(|square| square.to_string()),
+                field: Cow::Borrowed(field),
+                board: board.to_string(),
+                reference: reference.to_string(),
+                arrays: None,
+            });
         }
     }
 

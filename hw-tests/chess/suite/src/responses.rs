@@ -1,7 +1,7 @@
 //! Decoded replies of a board, and what a simulated board records beside them.
 
 use board_simulator::Registers;
-use firmware_wire::{ExhaustReply, PointsReply, PositionEnd, SquareRecord, StepRecord};
+use firmware_wire::{ExhaustReply, PositionEnd, SquareRecord};
 
 /// Mask of the Z flag in AF.
 const ZERO_FLAG: u16 = 0x40;
@@ -44,19 +44,6 @@ pub struct ObservedCheck {
     pub crc: u32,
     /// Square number and T-states of each call of ATTACK and XCHNG, if the board is simulated.
     pub t_states: Option<Vec<(u8, u64)>>,
-}
-
-/// The decoded reply to a request of a case.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CaseResponse {
-    /// To POSITION, or to a combined request.
-    Position(PositionResponse),
-    /// To POINTS.
-    Points(PointsReply),
-    /// To EXCHANGE: residue and status.
-    Exchange(u8, u8),
-    /// To TRACE: residue, status, and the steps.
-    Steps(u8, u8, Vec<StepRecord>),
 }
 
 /// A booking of points, as recorded in XCHNG.
