@@ -95,13 +95,11 @@ impl BoardMachine {
     }
 
     /// Returns the connection to the board.
-    #[must_use]
     pub fn live(&self) -> &LiveBoard {
         &self.live
     }
 
     /// Returns how often the board was restarted since the start.
-    #[must_use]
     pub fn restarts(&self) -> u64 {
         self.restarts
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::io::{self, BufRead, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cli_support::text::{Escape, escape_json};
 use serde_json::{Map, Value, json};
@@ -11,16 +11,26 @@ use tdlasm::image::ImageRun;
 use z80_core::{FLAGS, REGISTER_NAMES, Registers};
 
 use crate::case::single_call;
+use crate::document::{Document, Fields};
 use crate::judge::Judged;
 use crate::machine::{Call, CallEnd, Machine, Outcome};
-use crate::model::TestFile;
-use crate::parse::{CallRequest, Request};
+use crate::model::{Step, TestFile};
+use crate::parse::Reader;
 use crate::program::{MAX_OUTPUT, Program};
 use crate::registers::{is_output, value};
 
 /// The maximum length of a request in bytes.
 const MAX_REQUEST: u64 = 1 << 22;
+/// The keys that select a request; a call may read, too.
+static KINDS: [&str; 6] = ["load", "call", "read", "write", "reset", "symbols"];
+const EXAMPLE: &str = "an object such as {\"call\": \"MUL\", \"in\": {\"A\": 3}}";
+
 const NO_PROGRAM: &str = "no program is loaded";
+
+/// The reply to a request.
+type Reply = Result<Value, Box<dyn Error>>;
+/// What a request asks of the server.
+type Action = Box<dyn FnOnce(&mut CallServer) -> Reply>;
 
 /// A program on a machine, which requests load, call, read, write and reset.
 ///
@@ -42,7 +52,6 @@ pub struct CallServer {
 
 impl CallServer {
     /// Creates a server without a program on a machine.
-    #[must_use]
     pub fn new(machine: Box<dyn Machine>) -> Self {
         Self { machine, file: None, pending: BTreeMap::new() }
     }
@@ -83,24 +92,26 @@ impl CallServer {
         self.handle(request).unwrap_or_else(|why| error(&why.to_string()))
     }
 
-    fn handle(&mut self, request: &str) -> Result<Value, Box<dyn Error>> {
+    fn handle(&mut self, request: &str) -> Reply {
         let program = self.file.as_ref().map(|file| &file.program);
-        match Request::parse(request, program)? {
-            Request::Load(file) => self.load_file(*file),
-            Request::Call(request) => self.call(&request),
-            Request::Read(blocks) => self.read(&blocks),
-            Request::Write(blocks) => self.write(blocks),
-            Request::Reset => {
-                let file = self.file.as_ref().ok_or(NO_PROGRAM)?;
-                self.machine.load(&file.program)?;
-                self.pending.clear();
-                Ok(json!({}))
-            }
-            Request::Symbols => Ok(json!({ "symbols": symbols(program.ok_or(NO_PROGRAM)?) })),
-        }
+        action(request, program)?(self)
     }
 
-    fn load_file(&mut self, file: TestFile) -> Result<Value, Box<dyn Error>> {
+    /// Loads the program again, and restores all other memory.
+    fn reset(&mut self) -> Reply {
+        self.machine.load(&self.file.as_ref().ok_or(NO_PROGRAM)?.program)?;
+        self.pending.clear();
+        Ok(json!({}))
+    }
+
+    /// Lists the exported labels with their addresses.
+    fn symbols(&self) -> Reply {
+        let program = &self.file.as_ref().ok_or(NO_PROGRAM)?.program;
+        Ok(json!({ "symbols": symbols(program) }))
+    }
+
+    /// Loads a program, which replaces the previous one.
+    fn load_file(&mut self, file: TestFile) -> Reply {
         if let Some(profile) = self.machine.profile().filter(|profile| !file.fits(profile)) {
             let boards = file.boards.join(", ");
             return Err(format!("the program is for {boards}, not {profile}").into());
@@ -112,10 +123,16 @@ impl CallServer {
         Ok(json!({ "machine": self.machine.name(), "symbols": symbols }))
     }
 
-    fn call(&mut self, request: &CallRequest) -> Result<Value, Box<dyn Error>> {
-        let (file, step) = (self.file.as_ref().ok_or(NO_PROGRAM)?, &request.step);
+    /// Calls a routine. The reply has these registers and flags, or all, and the memory `reads`.
+    fn call(
+        &mut self,
+        step: &Step,
+        outputs: Option<&[&'static str]>,
+        reads: &[(u16, usize)],
+    ) -> Reply {
+        let file = self.file.as_ref().ok_or(NO_PROGRAM)?;
         let mut call = Call { reload: false, ..single_call(file, step) };
-        call.read.extend(&request.reads);
+        call.read.extend(reads);
         call.memory.splice(0..0, blocks(&self.pending));
         self.machine.refusal(&call).map_or(Ok(()), Err)?;
         let outcome = self.machine.run_one(&call)?;
@@ -128,10 +145,10 @@ impl CallServer {
         let calls = call.mocks.iter().zip(&outcome.mock_calls);
         let calls = calls.map(|(mock, calls)| (mock.name.clone(), json!(calls)));
         // The memory that the request reads follows that of the expectations.
-        let memory = outcome.memory.len().saturating_sub(request.reads.len());
+        let memory = outcome.memory.len().saturating_sub(reads.len());
         Ok(json!({
             "returned": outcome.end == CallEnd::Returned,
-            "out": outputs(request.outputs.as_deref(), &outcome.registers),
+            "out": register_values(outputs, &outcome.registers),
             "memory": outcome.memory[memory..],
             "cycles": outcome.t_states,
             "stack": outcome.stack,
@@ -165,7 +182,8 @@ impl CallServer {
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    fn read(&mut self, blocks: &[(u16, usize)]) -> Result<Value, Box<dyn Error>> {
+    /// Reads memory: addresses and numbers of bytes.
+    fn read(&mut self, blocks: &[(u16, usize)]) -> Reply {
         let mut memory = Vec::new();
         for (address, length) in blocks {
             let mut bytes = self.machine.read(*address, *length)?;
@@ -178,7 +196,8 @@ impl CallServer {
         Ok(json!({ "memory": memory }))
     }
 
-    fn write(&mut self, blocks: Vec<ImageRun>) -> Result<Value, Box<dyn Error>> {
+    /// Writes memory before the next call.
+    fn write(&mut self, blocks: Vec<ImageRun>) -> Reply {
         let call = Call { memory: blocks, ..Call::default() };
         self.machine.refusal(&call).map_or(Ok(()), Err)?;
         for ImageRun { address, bytes } in call.memory {
@@ -187,6 +206,81 @@ impl CallServer {
         }
         Ok(json!({}))
     }
+}
+
+/// Reads a request about a program, if one is loaded.
+///
+/// # Errors
+/// Returns a message if it is no JSON, or no request.
+fn action(line: &str, program: Option<&Program>) -> Result<Action, String> {
+    let value: Value =
+        serde_json::from_str(line).map_err(|error| format!("invalid JSON: {error}"))?;
+    if !value.is_object() {
+        return Err(format!("expected {EXAMPLE}"));
+    }
+    // As TOML, it is read as test files are.
+    let value = toml::Value::try_from(value)
+        .map_err(|error| format!("expected numbers, strings, true, arrays and objects: {error}"))?;
+    let text = format!("request = {value}");
+    let request = Document::read(Path::new("request"), &text, |root| {
+        let read = |fields: &Fields<'_>| read_action(&Reader::new(program), fields);
+        root.fields().first()?.table(EXAMPLE, read).flatten()
+    });
+    request.map_err(|errors| {
+        let messages: Vec<_> = errors.0.into_iter().map(|error| error.message).collect();
+        messages.join("\n")
+    })
+}
+
+/// Reads a request, whose keys are those of a test file.
+fn read_action(reader: &Reader<'_>, fields: &Fields<'_>) -> Option<Action> {
+    let table = fields.table.value.as_table();
+    let has = |kind: &&str| table.is_some_and(|table| table.contains_key(*kind));
+    let kinds: Vec<_> = KINDS.into_iter().filter(has).collect();
+    let wrong = match kinds[..] {
+        [] => Some(format!("no request: expected one of {}", KINDS.join(", "))),
+        ["load"] => None,
+        [_] | ["call", "read"] if reader.program.is_none() => {
+            Some("no program: send {\"load\": {\"sources\": [\"mul.asm\"]}} first".to_owned())
+        }
+        [_] | ["call", "read"] => None,
+        _ => Some(format!("several requests in one: {}", kinds.join(", "))),
+    };
+    if let Some(message) = wrong {
+        fields.table.report(message);
+        return None;
+    }
+    let kind = kinds[0];
+    Some(match kind {
+        "call" => {
+            let step = reader.step_without_sweep(fields);
+            let (outputs, reads) = (reader.outputs(fields), reader.ranges(fields, "read"));
+            Box::new(move |server| server.call(&step, outputs.as_deref(), &reads))
+        }
+        "load" => {
+            let load = |fields: &Fields<'_>| reader.program_file(fields);
+            let file = fields.table(kind, EXAMPLE, load).flatten()?;
+            Box::new(|server| server.load_file(file))
+        }
+        "read" => {
+            let ranges = reader.ranges(fields, kind);
+            Box::new(move |server| server.read(&ranges))
+        }
+        "write" => {
+            let blocks = reader.blocks(fields, kind);
+            Box::new(|server| server.write(blocks))
+        }
+        _ => {
+            let item = fields.get(kind)?;
+            if item.value.as_bool() != Some(true) {
+                item.report(format!("{kind}: expected true"));
+            }
+            match kind {
+                "reset" => Box::new(CallServer::reset),
+                _ => Box::new(|server| server.symbols()),
+            }
+        }
+    })
 }
 
 /// Returns adjacent bytes as blocks.
@@ -203,7 +297,7 @@ fn blocks(bytes: &BTreeMap<u16, u8>) -> Vec<ImageRun> {
     blocks
 }
 
-fn outputs(names: Option<&[&'static str]>, registers: &Registers) -> Map<String, Value> {
+fn register_values(names: Option<&[&'static str]>, registers: &Registers) -> Map<String, Value> {
     let all = || REGISTER_NAMES.into_iter().filter(|name| is_output(name));
     let all = || all().chain(FLAGS.map(|(name, _)| name)).collect();
     let names: Vec<&str> = names.map_or_else(all, <[_]>::to_vec);

@@ -49,7 +49,6 @@ impl TestFile {
     }
 
     /// Returns `true` if a case or property calls the routine of a contract.
-    #[must_use]
     pub fn calls(&self, contract: &Contract) -> bool {
         self.steps().any(|step| contract.is_called(self, step))
     }

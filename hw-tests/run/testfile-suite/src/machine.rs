@@ -44,7 +44,6 @@ pub struct Call {
 
 impl Call {
     /// Returns `true` if reads of some port return values of the test.
-    #[must_use]
     pub fn feeds_ports(&self) -> bool {
         self.ports.values().any(|values| !values.is_empty())
     }
@@ -72,7 +71,6 @@ pub enum Entry {
 
 impl Entry {
     /// Returns `true` if the routine is entered by an interrupt.
-    #[must_use]
     pub fn is_interrupt(self) -> bool {
         matches!(self, Self::Interrupt | Self::NonMaskable)
     }

@@ -61,27 +61,23 @@ impl Test {
 
 impl Matcher {
     /// Expects a value.
-    #[must_use]
     pub fn equal(value: u32) -> Self {
         Self::new([(Operator::EQ, value)])
     }
 
     /// Expects that a value compares so with each operand.
-    #[must_use]
     pub fn new(tests: impl IntoIterator<Item = (&'static Operator, u32)>) -> Self {
         let test = |(operator, operand)| Test { operator, operands: vec![operand] };
         Self { mask: None, tests: tests.into_iter().map(test).collect() }
     }
 
     /// Returns `true` if the value is as expected.
-    #[must_use]
     pub fn accepts(&self, value: u32) -> bool {
         let value = value & self.mask.unwrap_or(u32::MAX);
         self.tests.iter().all(|test| test.accepts(value))
     }
 
     /// Returns the only value that is accepted, if there is one.
-    #[must_use]
     pub fn value(&self) -> Option<u32> {
         match (self.mask, &self.tests[..]) {
             (None, [test]) if test.operator == Operator::EQ => test.operands.first().copied(),

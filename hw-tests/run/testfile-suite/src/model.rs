@@ -37,13 +37,11 @@ pub struct TestFile {
 
 impl TestFile {
     /// Returns `true` if the program fits the board with this profile.
-    #[must_use]
     pub fn fits(&self, profile: &str) -> bool {
         self.boards.is_empty() || self.boards.iter().any(|board| board == profile)
     }
 
     /// Returns a counter for the instructions of its program.
-    #[must_use]
     pub fn step_counter(&self) -> StepCounter {
         let properties = self.cases.iter().filter_map(|case| case.property.as_ref());
         let others = properties.filter_map(|property| match &property.judge {
@@ -207,7 +205,6 @@ pub struct Property {
 
 impl Property {
     /// Returns the number of combinations of the values of registers.
-    #[must_use]
     pub fn input_count(&self) -> u64 {
         let sizes = self.args.iter().map(|(_, generator)| generator.size());
         sizes.fold(1, |all, size| all.saturating_mul(size))
@@ -236,7 +233,6 @@ pub enum Generator {
 
 impl Generator {
     /// Returns the number of values.
-    #[must_use]
     pub fn size(&self) -> u64 {
         match self {
             Self::Range(range) => u64::from(range.end() - range.start()) + 1,

@@ -2,7 +2,6 @@
 
 mod call;
 mod property;
-mod request;
 mod values;
 
 use std::collections::HashMap;
@@ -11,13 +10,11 @@ use std::path::Path;
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
 use tdlasm::project::{Pane, PaneFormat, PaneRow, check_pane_name};
-use tdlasm::source::Loader;
+use tdlasm::source::{DiskLoader, Loader};
 
 use crate::document::{Document, Fields, FileError, FileErrors, Item};
 use crate::model::{Case, Heading, StackArea, Step, TestFile};
 use crate::program::{Console, Program, ProgramFiles};
-
-pub(crate) use request::{CallRequest, Request};
 
 /// The default stack of the caller: 256 bytes, well below the return address.
 const STACK: StackArea = StackArea { top: 0xFF00, size: 256 };
@@ -96,8 +93,8 @@ fn panes(fields: &Fields<'_>) -> Vec<Pane> {
 
 /// Converts the tables of a document. What is wrong is reported there.
 #[derive(Clone, Copy)]
-struct Reader<'p> {
-    program: Option<&'p Program>,
+pub(crate) struct Reader<'p> {
+    pub(crate) program: Option<&'p Program>,
     /// Whether the program has errors, so that any label is accepted.
     is_broken: bool,
     /// The folder of the test file.
@@ -105,9 +102,14 @@ struct Reader<'p> {
     loader: &'p dyn Loader,
 }
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
+    /// Reads about a program, if there is one, and files in the working directory.
+    pub(crate) fn new(program: Option<&'p Program>) -> Self {
+        Self { program, is_broken: false, folder: Path::new(""), loader: &DiskLoader }
+    }
+
     /// Reads the fields about the program and its stack. Returns `None` after an error.
-    fn program_file(&self, fields: &Fields<'_>) -> Option<TestFile> {
+    pub(crate) fn program_file(&self, fields: &Fields<'_>) -> Option<TestFile> {
         let document = fields.table.document;
         let errors = document.error_count();
         let paths = |key, example| {

@@ -168,20 +168,17 @@ impl Program {
     }
 
     /// Returns an address without a byte of the program, to which calls return.
-    #[must_use]
     pub fn return_address(&self) -> u16 {
         let is_free = |address: &u16| self.linked.image.byte(*address).is_none();
         (0..=RETURN_ADDRESS).rev().find(is_free).unwrap_or(RETURN_ADDRESS)
     }
 
     /// Returns `true` if one of the addresses has a byte of the program.
-    #[must_use]
     pub fn overlaps(&self, first: u16, last: u16) -> bool {
         (first..=last).any(|address| self.linked.image.byte(address).is_some())
     }
 
     /// Formats an address with label and line: `8003H, MUL+3 (mul.asm:17)`.
-    #[must_use]
     pub fn location(&self, address: u16) -> String {
         self.map.describe_address(address).escaped()
     }

@@ -48,7 +48,6 @@ impl Default for SimulatedMachine {
 
 impl SimulatedMachine {
     /// Creates a machine with a program in memory.
-    #[must_use]
     pub fn new(program: &Program) -> Self {
         let (bus, return_address) = (Memory::new(program), program.return_address());
         let mut fresh = Cpu::new();
@@ -59,13 +58,11 @@ impl SimulatedMachine {
     }
 
     /// Counts the instructions of further calls.
-    #[must_use]
     pub fn with_counter(self, counter: StepCounter) -> Self {
         Self { counter: Some(counter), ..self }
     }
 
     /// Ends calls with an error once the flag is set.
-    #[must_use]
     pub fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
         Self { stop, ..self }
     }
@@ -78,7 +75,6 @@ impl SimulatedMachine {
     }
 
     /// Returns the counts of all calls; `None` without a counter.
-    #[must_use]
     pub fn counter(&self) -> Option<&StepCounter> {
         self.counter.as_ref()
     }

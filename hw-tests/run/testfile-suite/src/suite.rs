@@ -39,7 +39,6 @@ pub struct TestCase {
 impl TestCase {
     /// Returns the cases and properties of a file that it does not skip. An exhaustive property of
     /// more than 65,536 inputs is several: `NAME part 1/3`.
-    #[must_use]
     pub fn all(file: &Arc<TestFile>, contracts: &Arc<[Contract]>) -> Vec<Self> {
         let mut all = Vec::new();
         let cases = file.cases.iter().enumerate();
@@ -67,14 +66,12 @@ impl TestCase {
     }
 
     /// Returns name, line and tags in the file.
-    #[must_use]
     pub fn heading(&self) -> &Heading {
         &self.test().heading
     }
 
     /// Returns `true` if the inputs are the same in each run: of a case, and of an exhaustive
     /// property.
-    #[must_use]
     pub fn has_fixed_inputs(&self) -> bool {
         self.test().property.as_ref().is_none_or(|property| property.exhaustive)
     }
@@ -85,7 +82,6 @@ impl TestCase {
     }
 
     /// Returns the result of the case with its name in the run.
-    #[must_use]
     pub fn result(&self, found: TestResult) -> TestResult {
         let details = TestDetails { routine: self.routine(), ..found.details };
         TestResult { id: self.id.clone(), attempts: 1, details, ..found }

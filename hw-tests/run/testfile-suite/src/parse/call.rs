@@ -40,7 +40,7 @@ impl Reader<'_> {
     }
 
     /// Reads a call whose interrupts are each at one T-state.
-    pub(super) fn step_without_sweep(&self, fields: &Fields<'_>) -> Step {
+    pub(crate) fn step_without_sweep(&self, fields: &Fields<'_>) -> Step {
         let step = self.step(fields);
         if let (Some(_), Some(item)) = (step.sweep, fields.get("interrupt")) {
             item.report(ONE_SWEEP);
@@ -254,7 +254,7 @@ impl Reader<'_> {
     }
 
     /// Reads memory without its contents: addresses and numbers of bytes.
-    pub(super) fn ranges(&self, fields: &Fields<'_>, key: &'static str) -> Vec<(u16, usize)> {
+    pub(crate) fn ranges(&self, fields: &Fields<'_>, key: &'static str) -> Vec<(u16, usize)> {
         fields.tables(key, RANGES, |fields| {
             let (first, _) = self.address(fields, "at", "\"BUFFER\"");
             (first, fields.integer("size", 1..=0x1_0000).unwrap_or(1) as usize)
@@ -262,7 +262,7 @@ impl Reader<'_> {
     }
 
     /// Reads memory that is written.
-    pub(super) fn blocks(&self, fields: &Fields<'_>, key: &'static str) -> Vec<ImageRun> {
+    pub(crate) fn blocks(&self, fields: &Fields<'_>, key: &'static str) -> Vec<ImageRun> {
         fields.tables(key, MEMORY, |fields| {
             let ExpectedMemory { address, width, elements, .. } = self.memory(fields);
             let values: Option<Vec<_>> = elements.iter().map(Matcher::value).collect();

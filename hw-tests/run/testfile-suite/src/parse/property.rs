@@ -124,11 +124,10 @@ impl Reader<'_> {
     }
 
     /// Reads the names of registers and flags.
-    pub(super) fn outputs(&self, fields: &Fields<'_>) -> Option<Vec<&'static str>> {
-        let outputs = fields.each("outputs", "an array such as [\"HL\", \"FC\"]", |item| {
-            item.checked(output(item.text("\"HL\"")))
-        });
-        fields.get("outputs").map(|_| outputs.into_iter().flatten().collect())
+    pub(crate) fn outputs(&self, fields: &Fields<'_>) -> Option<Vec<&'static str>> {
+        let name = |item: Item<'_>| item.checked(output(item.text("\"HL\"")));
+        let outputs = fields.get("outputs")?.each("an array such as [\"HL\", \"FC\"]", name);
+        Some(outputs.into_iter().flatten().collect())
     }
 
     fn judge(&self, fields: &Fields<'_>) -> Judge {
