@@ -6,6 +6,7 @@ use std::fmt;
 use firmware_wire::{PointsReply, StepRecord, danger, status};
 use serde::{Deserialize, Serialize};
 
+use crate::residues::square_name;
 use crate::responses::PositionResponse;
 use sargon_analysis::{Prizes, ScoreAdjustment, exchange_steps};
 use sargon_corpus::{DocumentedResult, encode};
@@ -158,8 +159,8 @@ pub fn compare_position(
 ) -> Vec<Difference> {
     let Evaluation { squares: verdicts, final_pin_list, .. } = evaluate_as(position, behaviour);
     let mut found = Differences::default();
-    let pins: Vec<_> = seen.end.pins.iter().map(|pin| (pin.square, pin.step)).collect();
-    found.compare(None, "pins", show_pins(&pins), show_pins(&final_pin_list));
+    let pins = seen.end.pins.iter().map(|pin| (pin.square, pin.step));
+    found.compare(None, "pins", show_pins(pins), show_pins(final_pin_list.into_iter()));
     found.compare(None, "royal squares", show(&seen.end.royals), show(&royals(position)));
     found.compare(None, "occupied squares", seen.squares.len(), verdicts.len());
     for (record, verdict) in seen.squares.iter().zip(&verdicts) {
@@ -229,24 +230,13 @@ pub(crate) fn royals(position: &Position) -> [u8; 4] {
     pieces.map(|(colour, kind)| position.royal(colour, kind).map_or(0, encode::square))
 }
 
-fn show_pins(pins: &[(u8, i8)]) -> String {
-    let one = |&(number, step): &(u8, i8)| {
-        let square = encode::decode_square(number);
-        let square = square.map_or_else(|| format!("?{number}"), |at| at.to_string());
-        format!("{square}{step:+}")
-    };
-    if pins.is_empty() {
-        "none".to_owned()
-    } else {
-        pins.iter().map(one).collect::<Vec<_>>().join(" ")
-    }
+fn show_pins(pins: impl Iterator<Item = (u8, i8)>) -> String {
+    let pins: Vec<_> =
+        pins.map(|(square, step)| format!("{}{step:+}", square_name(square))).collect();
+    if pins.is_empty() { "none".to_owned() } else { pins.join(" ") }
 }
 
-fn show(numbers: &[u8; 4]) -> String {
-    let name = |number: &u8| match (*number, encode::decode_square(*number)) {
-        (_, Some(at)) => at.to_string(),
-        (0, None) => "-".to_owned(),
-        (other, None) => format!("?{other}"),
-    };
-    numbers.iter().map(name).collect::<Vec<_>>().join(" ")
+fn show(squares: &[u8; 4]) -> String {
+    let name = |number: &u8| if *number == 0 { "-".to_owned() } else { square_name(*number) };
+    squares.iter().map(name).collect::<Vec<_>>().join(" ")
 }
