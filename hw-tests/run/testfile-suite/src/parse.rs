@@ -128,11 +128,10 @@ impl<'p> Reader<'p> {
                 Some((item.key.to_owned(), self.word(item)))
             }),
             include: paths("include", "[\"include\"]"),
-            console: false,
+            console: None,
         };
         let console = fields.get("console");
-        let kind = console.and_then(|item| self.console(item));
-        files.console = matches!(kind, Some(Console::Cpm | Console::Routine(_)));
+        files.console = console.and_then(|item| self.console(item));
         let named = ["sources", "objects", "hex"].into_iter().find_map(|key| fields.get(key));
         let wrong = match named {
             None => Some("no program: expected sources = [\"mul.asm\"], objects or hex"),
@@ -156,7 +155,7 @@ impl<'p> Reader<'p> {
             return None;
         }
         let mut program = named.checked(files.load(self.loader))?;
-        if let (Some(kind), Some(console)) = (kind, console) {
+        if let (Some(kind), Some(console)) = (files.console, console) {
             console.checked(program.set_console(kind))?;
         }
         let stack = Reader { program: Some(&program), ..*self }.stack(stack, fields.table);

@@ -22,8 +22,10 @@ pub(crate) use console::{MAX_INPUT, MAX_OUTPUT, jump};
 const DEFAULT_ORIGIN: u16 = 0x8000;
 /// The highest address to which routines may return; the caller's on a simulated machine.
 const RETURN_ADDRESS: u16 = 0xFFF0;
-/// Where the module of a console is linked for a program that is not linked here.
-const CONSOLE_ORIGIN: u16 = 0xF000;
+/// Where the module of a console is linked for a program that is not linked here: at the first
+/// address that is free. The first two lie in the RAM that callers leave to programs, beside a stock
+/// monitor and on other boards.
+const CONSOLE_ORIGINS: [u16; 3] = [0xAC00, 0xD700, 0xF000];
 
 /// The files of a program. Paths are relative to the working directory.
 #[derive(Debug, Clone, Default)]
@@ -44,8 +46,8 @@ pub struct ProgramFiles {
     pub defines: Vec<(String, u16)>,
     /// Folders that `.INSERT` searches after that of the source.
     pub include: Vec<PathBuf>,
-    /// Whether the module of a console is linked to the program, for [`Program::set_console`].
-    pub console: bool,
+    /// The console whose module is linked to the program, for [`Program::set_console`].
+    pub console: Option<Console>,
 }
 
 /// A program under test.
@@ -75,6 +77,10 @@ impl ProgramFiles {
         }
     }
 
+    fn has_console_module(&self) -> bool {
+        matches!(self.console, Some(Console::Cpm | Console::Routine(_)))
+    }
+
     fn link(&self, loader: &dyn Loader) -> Result<Program, String> {
         let mut modules = Vec::new();
         for source in &self.sources {
@@ -85,7 +91,7 @@ impl ProgramFiles {
             let found = read_modules(&read(loader, object)?, &name);
             modules.extend(found.map_err(|error| format!("{}: {error}", object.escaped()))?);
         }
-        if self.console {
+        if self.has_console_module() {
             modules.extend(console::module()?);
         }
         let layout = match &self.layout {
@@ -123,13 +129,18 @@ impl ProgramFiles {
         let runs = known.image.runs().iter();
         let mut all_code: Vec<_> = runs.map(|run| u32::from(run.address)..run.end()).collect();
         let mut all_sections = Vec::new();
-        if self.console {
-            let module = link(&console::module()?, &Layout::flat(CONSOLE_ORIGIN));
-            let module = module.map_err(|errors| errors.to_string())?;
+        if self.has_console_module() {
+            let modules = console::module()?;
+            // A board has the BDOS at 5 in its ROM.
+            let only_simulated = self.console == Some(Console::Cpm);
+            let origins = &CONSOLE_ORIGINS[if only_simulated { 2 } else { 0 }..];
+            let linked = origins.iter().map(|origin| link(&modules, &Layout::flat(*origin)));
+            let mut placed = linked.filter_map(Result::ok).filter(|module| {
+                let sections = sections(module);
+                !all_code.iter().any(|one| sections.iter().any(|other| overlap(one, other)))
+            });
+            let module = placed.next().ok_or("the console at F000H overlaps the program")?;
             all_sections = sections(&module);
-            if all_code.iter().any(|one| all_sections.iter().any(|other| overlap(one, other))) {
-                return Err(format!("the console at {CONSOLE_ORIGIN:04X}H overlaps the program"));
-            }
             all_code.extend(code(&module));
             let console = MappedProgram::from(&module);
             let runs = known.image.runs().iter().chain(console.image.runs());

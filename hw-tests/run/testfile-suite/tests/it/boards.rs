@@ -14,10 +14,10 @@ use testfile_suite::{
 
 use crate::{folder, parse, run};
 
-const PROFILES: [&str; 4] = ["rc2014-classic", "rc2014-zed", "sc126", "rc2014-16c550"];
+pub(crate) const PROFILES: [&str; 4] = ["rc2014-classic", "rc2014-zed", "sc126", "rc2014-16c550"];
 
 /// A simulated board in this process, on which the caller runs.
-fn board(profile: &str) -> BoardMachine {
+pub(crate) fn board(profile: &str) -> BoardMachine {
     board_in(profile, |board| board)
 }
 
@@ -30,7 +30,10 @@ fn board_in(profile: &str, wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>) 
     machine.unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn results(file: &TestFile, machine: &mut dyn testfile_suite::Machine) -> Vec<TestResult> {
+pub(crate) fn results(
+    file: &TestFile,
+    machine: &mut dyn testfile_suite::Machine,
+) -> Vec<TestResult> {
     let mut results = Vec::new();
     let options = TestOptions { seed: Some(1), ..TestOptions::default() };
     let ran = run(file, machine, &options, &mut |result| results.push(result));
