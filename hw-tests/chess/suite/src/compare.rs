@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::residues::square_name;
 use crate::responses::PositionResponse;
-use sargon_analysis::{Prizes, ScoreAdjustment, exchange_steps};
+use sargon_corpus::analysis::{Prizes, ScoreAdjustment, exchange_steps};
 use sargon_corpus::{DocumentedResult, encode};
 use sargon_reference::{
     AttackersArray, Behaviour, Colour, Evaluation, Piece, PieceKind, Position, Square,

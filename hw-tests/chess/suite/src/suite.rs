@@ -3,7 +3,7 @@
 use firmware::evaluator::Evaluator;
 use firmware_wire::status;
 use hil_harness::suite::{FollowUp, FollowUpOptions, Page, Suite};
-use sargon_analysis::diagram;
+use sargon_corpus::analysis::diagram;
 use sargon_corpus::{Case, CaseInput};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
