@@ -130,12 +130,10 @@ fn read_lines(output: Option<impl Read + Send + 'static>) -> Receiver<String> {
     if let Some(output) = output {
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
-            loop {
-                let mut line = Vec::new();
-                let read = output.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
-                let line = String::from_utf8_lossy(&line).into_owned();
-                let sent = sender.try_send(line);
-                if !matches!(read, Ok(1..)) || matches!(sent, Err(TrySendError::Disconnected(_))) {
+            let mut line = Vec::new();
+            while let Ok(1..) = output.by_ref().take(MAX_LINE).read_until(b'\n', &mut line) {
+                let text = String::from_utf8_lossy(&std::mem::take(&mut line)).into_owned();
+                if let Err(TrySendError::Disconnected(_)) = sender.try_send(text) {
                     return;
                 }
             }
