@@ -292,10 +292,12 @@ impl Machine for BoardMachine {
             )));
         }
         self.ensure_running()?;
-        let written = std::mem::take(&mut self.loaded.written);
-        self.loaded = LoadedProgram::new(program, free, written);
+        let mut loaded = LoadedProgram::new(program, free, self.loaded.written.clone());
+        self.upload(&loaded.content())?;
+        loaded.written.clear();
+        self.loaded = loaded;
         self.batch = 1;
-        Ok(self.reload()?)
+        Ok(())
     }
 
     fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
@@ -324,7 +326,8 @@ impl Machine for BoardMachine {
             // What may have damaged the program is followed by a reload.
             Ok(reply) if self.changed_code()?.is_none() => {
                 let is_expected = reply.crc == count.crc && reply.status.faults() == 0;
-                Ok(is_expected.then(|| wire::stack_used(reply.status, reply.stack_used)))
+                let used = wire::stack_used(reply.status, reply.stack_used);
+                Ok((is_expected && used <= count.stack).then_some(used))
             }
             Ok(_) => Ok(self.reload().map(|()| None)?),
             Err(error @ CallerError::Link(LinkError::Interrupted { .. })) => {

@@ -37,9 +37,10 @@ type Action = Box<dyn FnOnce(&mut CallServer) -> Reply>;
 /// `docs/call.schema.json` describes requests and replies.
 ///
 /// ```
-/// use testfile_suite::{CallServer, SimulatedMachine};
+/// use testfile_suite::{CallServer, Program, SimulatedMachine};
 ///
-/// let mut server = CallServer::new(Box::<SimulatedMachine>::default());
+/// let machine = SimulatedMachine::new(&Program::default());
+/// let mut server = CallServer::new(Box::new(machine));
 /// let reply = server.reply("{\"call\": \"MUL\"}");
 /// assert!(reply["error"].as_str().is_some_and(|error| error.starts_with("no program")));
 /// ```

@@ -106,6 +106,8 @@ pub struct ArgumentSweep {
     pub crc: u32,
     /// The T-states of all calls on a simulated machine.
     pub t_states: u64,
+    /// The most bytes of stack that a call uses there.
+    pub stack: u16,
 }
 
 /// A routine that is replaced by what it returns.
@@ -243,7 +245,7 @@ pub trait Machine {
 
     /// Makes calls whose arguments count up from those of `first`, without a reload or a write of
     /// memory. Returns the most bytes of stack that one used; `None` if results differ from the
-    /// expected ones, or a call went wrong.
+    /// expected ones, a call used more stack, or it went wrong.
     ///
     /// # Errors
     /// Returns `MachineError` as [`Self::run`] does.

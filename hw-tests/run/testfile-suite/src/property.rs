@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use cli_support::text::Escape;
 use hil_harness::suite::Verdict;
-use proptest::strategy::ValueTree;
+use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
@@ -180,7 +180,8 @@ impl Trial<'_> {
         let limit = self.property.cases.saturating_mul(MAX_REJECTIONS);
         let mut trees = Vec::new();
         while trees.len() < wanted && *rejected < limit {
-            let tree = generate::tree(strategy, runner).map_err(MachineError::Failed)?;
+            let tree = strategy.new_tree(runner);
+            let tree = tree.map_err(|reason| MachineError::Failed(reason.to_string()))?;
             if self.is_assumed(&tree.current()) {
                 trees.push(tree);
             } else {

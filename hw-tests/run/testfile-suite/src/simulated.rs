@@ -39,13 +39,6 @@ pub struct SimulatedMachine {
     stop: Arc<AtomicBool>,
 }
 
-impl Default for SimulatedMachine {
-    /// Creates a machine without a program.
-    fn default() -> Self {
-        Self::new(&Program::default())
-    }
-}
-
 impl SimulatedMachine {
     /// Creates a machine with a program in memory.
     pub fn new(program: &Program) -> Self {

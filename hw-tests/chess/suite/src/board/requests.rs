@@ -83,7 +83,7 @@ impl SargonBoard {
 
     /// Requests the evaluation of a position.
     pub fn request_position(&mut self, position: &Position) -> Result<PositionResponse, LinkError> {
-        match self.request_response(&self.position_spec(position))? {
+        match self.request_response(&self.position_spec(position_request(position)))? {
             Response::Position(response) => Ok(response),
             other => Err(unexpected_reply(POSITION_OPERATION, &other)),
         }
@@ -141,10 +141,9 @@ impl SargonBoard {
                 let (mover, moved) = expected.last_move;
                 // POSITION accepts the last move then, which replaces a POINTS request.
                 let is_combined = self.live.has_extended_capability(extended_capability::CHECKS);
-                let first = if is_combined {
-                    self.combined_spec(expected.request)
-                } else {
-                    self.position_spec(position)
+                let first = match is_combined {
+                    true => self.position_spec(Request::PositionWithMove(expected.request)),
+                    false => self.position_spec(position_request(position)),
                 };
                 let points = || self.points_spec(position, mover, moved);
                 let has_points = self.live.has_capability(capability::POINTS);
@@ -209,22 +208,14 @@ impl SargonBoard {
         self.spec(EXHAUST_OPERATION, Request::Exhaust(request), t_states)
     }
 
-    fn position_spec(&self, position: &Position) -> RequestSpec {
-        let request = Request::Position { squares: encode::squares(position) };
-        RequestSpec {
-            max_frames: MAX_POSITION_FRAMES,
-            classify: classify_position,
-            ..self.spec(POSITION_OPERATION, request, POSITION_T_STATES)
-        }
-    }
-
-    fn combined_spec(&self, position: PositionWithMove) -> RequestSpec {
-        let request = Request::PositionWithMove(position);
-        RequestSpec {
-            max_frames: MAX_POSITION_FRAMES,
-            classify: classify_position_with_points,
-            ..self.spec(POSITION_OPERATION, request, POSITION_T_STATES)
-        }
+    /// Returns POSITION, or a combined request.
+    fn position_spec(&self, request: Request) -> RequestSpec {
+        let classify = match request {
+            Request::PositionWithMove(_) => classify_position_with_points,
+            _ => classify_position,
+        };
+        let spec = self.spec(POSITION_OPERATION, request, POSITION_T_STATES);
+        RequestSpec { max_frames: MAX_POSITION_FRAMES, classify, ..spec }
     }
 
     fn trace_spec(&self, piece: Piece, stake: u8, array: &AttackersArray) -> RequestSpec {
@@ -246,6 +237,10 @@ impl SargonBoard {
         };
         self.spec(POINTS_OPERATION, request, POSITION_T_STATES)
     }
+}
+
+fn position_request(position: &Position) -> Request {
+    Request::Position { squares: encode::squares(position) }
 }
 
 /// Classifies the frames received so far of a reply to POSITION.

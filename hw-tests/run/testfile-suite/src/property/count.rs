@@ -73,31 +73,34 @@ impl Counter {
     ) -> Result<(u64, bool), RunError> {
         let first = nth_input(trial.property, range.start);
         let start = range.start;
-        let Simulated { end, has_passed, count, stack } = self.simulate(trial, range)?;
+        let (count, has_passed) = self.simulate(trial, range)?;
+        let end = start + u64::from(count.calls);
         let calls = trial.result.details.calls;
         // A call by itself also writes memory, and shows what can't be checked.
         let is_ready = has_passed
             && (std::mem::take(&mut self.is_prepared)
-                || trial
-                    .try_inputs(std::slice::from_ref(&first))?
-                    .iter()
-                    .all(|one| one.1.is_none()));
+                || trial.first_failure(std::slice::from_ref(&first))?.is_none());
         trial.result.details.calls = calls;
         if !is_ready {
             return Ok((end, false));
         }
         let call = single_call(trial.run.file, &trial.step(&first));
-        let used = trial.run.machine.count(&call, &count)?.filter(|used| Some(*used) <= stack);
-        if let Some(used) = used {
+        let used = trial.run.machine.count(&call, &count)?;
+        if used.is_some() {
             trial.result.details.calls += end - start;
             self.is_prepared = true;
-            trial.result.details.stack = trial.result.details.stack.max(Some(used));
+            trial.result.details.stack = trial.result.details.stack.max(used);
         }
         Ok((end, used.is_some()))
     }
 
-    /// Makes and judges the calls of the first inputs on the simulated machine.
-    fn simulate(&mut self, trial: &Trial<'_>, range: Range<u64>) -> Result<Simulated, RunError> {
+    /// Makes and judges the calls of the first inputs on the simulated machine. Returns the same
+    /// calls for the other machine, and whether they have passed.
+    fn simulate(
+        &mut self,
+        trial: &Trial<'_>,
+        range: Range<u64>,
+    ) -> Result<(ArgumentSweep, bool), RunError> {
         let (case, property) = (trial.case, trial.property);
         let period_end = (range.start / self.period + 1) * self.period;
         let limit = range.end.min(period_end).min(range.start + MAX_CALLS);
@@ -124,20 +127,10 @@ impl Counter {
             flags: self.flags,
             crc: crc32(&bytes),
             t_states: model.spent,
+            stack: model.result.details.stack.unwrap_or_default(),
         };
-        Ok(Simulated { end, has_passed, count, stack: model.result.details.stack })
+        Ok((count, has_passed))
     }
-}
-
-/// What calls did on the simulated machine.
-struct Simulated {
-    /// The number of the input after them.
-    end: u64,
-    has_passed: bool,
-    /// The same calls for the other machine.
-    count: ArgumentSweep,
-    /// The most bytes of stack.
-    stack: Option<u16>,
 }
 
 /// Returns the registers that count when the number of an input does, and for how many inputs.

@@ -13,8 +13,9 @@ use crate::model::TestFile;
 
 /// The time for a reply, the start of the program included.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time within which a program that closes its output must end.
-const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+/// How often a program that closes its output is asked whether it has ended: for a second.
+const EXIT_POLLS: u32 = 100;
+const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// The maximum length of a reply or a message.
 const MAX_LINE: u64 = 1 << 20;
 /// Replies, and messages, that are kept until the next request.
@@ -89,18 +90,13 @@ impl Reference {
     }
 
     fn ended(&mut self) -> FileError {
-        let step = Duration::from_millis(10);
-        let mut waited = Duration::ZERO;
-        let status = loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => break status.to_string(),
-                _ if waited >= EXIT_TIMEOUT => break "its output was closed".to_owned(),
-                _ => std::thread::sleep(step),
-            }
-            waited += step;
-        };
-        // The thread that reads messages ends with the program.
-        std::thread::sleep(step);
+        let ended = (0..EXIT_POLLS).find_map(|_| {
+            let status = self.child.try_wait().ok().flatten();
+            // The thread that reads messages ends with the program.
+            std::thread::sleep(EXIT_POLL_INTERVAL);
+            status
+        });
+        let status = ended.map_or("its output was closed".to_owned(), |end| end.to_string());
         self.receive_messages();
         let last = self.last_message.trim().escaped();
         let last = if last.is_empty() { last } else { format!(": {last}") };

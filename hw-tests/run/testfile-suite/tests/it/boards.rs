@@ -8,8 +8,8 @@ use hil_harness::live::BoardConfig;
 use rcflash_transport::Transport;
 use serde_json::{Value, json};
 use testfile_suite::{
-    BoardMachine, CallServer, Machine, MachineError, SimulatedMachine, TestFile, TestOptions,
-    TestResult, Verdict,
+    BoardMachine, CallServer, Machine, MachineError, Program, SimulatedMachine, TestFile,
+    TestOptions, TestResult, Verdict,
 };
 
 use crate::{folder, parse, run};
@@ -427,7 +427,7 @@ fn sessions_return_output_on_the_console_and_counts_of_mocks() {
         "RUN:\tMOV A,E\n\tCALL PUTC\n\tDJNZ RUN\n\tRET\nLOOP:\tJMP LOOP\nPUTC:\tHLT\n\tNOP\n\tNOP";
     let folder = folder(source);
     let [simulated, board]: [Box<dyn testfile_suite::Machine>; 2] =
-        [Box::<SimulatedMachine>::default(), Box::new(board(PROFILES[1]))];
+        [Box::new(SimulatedMachine::new(&Program::default())), Box::new(board(PROFILES[1]))];
     for machine in [simulated, board] {
         let mut session = CallServer::new(machine);
         let mut reply = |request: Value| reply(&mut session, &request);
