@@ -314,10 +314,6 @@ impl Machine for BoardMachine {
         Ok(outcomes)
     }
 
-    fn counts(&self) -> bool {
-        true
-    }
-
     fn count(&mut self, first: &Call, count: &ArgumentSweep) -> Result<Option<u16>, MachineError> {
         self.ensure_running()?;
         let time = self.live.time_of(first.timeout + 2 * count.t_states) / count.calls.max(1);
@@ -352,10 +348,6 @@ impl Machine for BoardMachine {
 
     fn profile(&self) -> Option<&str> {
         Some(&self.live.profile().name)
-    }
-
-    fn observes_accesses(&self) -> bool {
-        false
     }
 
     fn refusal(&self, call: &Call) -> Option<String> {

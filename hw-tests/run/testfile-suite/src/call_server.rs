@@ -6,8 +6,8 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
 use cli_support::text::{Escape, escape_json};
-use serde_json::{Map, Value, json};
-use tdlasm::image::ImageRun;
+use serde_json::{Value, json};
+use tdlasm::image::{Image, ImageRun};
 use z80_core::{FLAGS, REGISTER_NAMES, Registers};
 
 use crate::case::single_call;
@@ -107,8 +107,10 @@ impl CallServer {
 
     /// Lists the exported labels with their addresses.
     fn symbols(&self) -> Reply {
-        let program = &self.file.as_ref().ok_or(NO_PROGRAM)?.program;
-        Ok(json!({ "symbols": symbols(program) }))
+        let map = &self.file.as_ref().ok_or(NO_PROGRAM)?.program.map;
+        let exported = map.labels().filter(|(_, label)| label.exported);
+        let symbols = exported.map(|(address, label)| (&label.name, address));
+        Ok(json!({ "symbols": symbols.collect::<BTreeMap<_, _>>() }))
     }
 
     /// Loads a program, which replaces the previous one.
@@ -119,9 +121,10 @@ impl CallServer {
         }
         self.machine.load(&file.program)?;
         self.pending.clear();
-        let symbols = symbols(&file.program);
         self.file = Some(file);
-        Ok(json!({ "machine": self.machine.name(), "symbols": symbols }))
+        let mut reply = self.symbols()?;
+        reply["machine"] = json!(self.machine.name());
+        Ok(reply)
     }
 
     /// Calls a routine. The reply has these registers and flags, or all, and the memory `reads`.
@@ -134,17 +137,17 @@ impl CallServer {
         let file = self.file.as_ref().ok_or(NO_PROGRAM)?;
         let mut call = Call { reload: false, ..single_call(file, step) };
         call.read.extend(reads);
-        call.memory.splice(0..0, blocks(&self.pending));
+        let byte = |(&address, &byte): (&u16, &u8)| ImageRun { address, bytes: vec![byte] };
+        let pending = Image::new(self.pending.iter().map(byte));
+        call.memory.splice(0..0, pending.runs().iter().cloned());
         self.machine.refusal(&call).map_or(Ok(()), Err)?;
         let outcome = self.machine.run_one(&call)?;
         self.pending.clear();
         let mut not_checked = BTreeSet::new();
         let judged = Judged::new(file, step, &call, &outcome, &[]);
         let found = judged.differences(self.machine.as_mut(), &mut not_checked);
-        let ports = outcome.outputs.iter();
-        let ports = ports.map(|(port, bytes)| (format!("{port:02X}H"), json!(bytes)));
-        let calls = call.mocks.iter().zip(&outcome.mock_calls);
-        let calls = calls.map(|(mock, calls)| (mock.name.clone(), json!(calls)));
+        let ports = outcome.outputs.iter().map(|(port, bytes)| (format!("{port:02X}H"), bytes));
+        let calls = call.mocks.iter().map(|mock| &mock.name).zip(&outcome.mock_calls);
         // The memory that the request reads follows that of the expectations.
         let memory = outcome.memory.len().saturating_sub(reads.len());
         Ok(json!({
@@ -154,8 +157,8 @@ impl CallServer {
             "cycles": outcome.t_states,
             "stack": outcome.stack,
             "console": self.printed(&outcome)?,
-            "ports": ports.collect::<Map<_, _>>(),
-            "calls": calls.collect::<Map<_, _>>(),
+            "ports": ports.collect::<BTreeMap<_, _>>(),
+            "calls": calls.collect::<BTreeMap<_, _>>(),
             "findings": found.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "not_checked": not_checked,
         }))
@@ -164,7 +167,7 @@ impl CallServer {
     /// Returns the output of the last call on the console; `None` if there is none, or if a board
     /// does not show it.
     fn printed(&mut self, outcome: &Outcome) -> Result<Option<String>, Box<dyn Error>> {
-        let is_visible = self.machine.observes_accesses();
+        let is_visible = !self.machine.is_board();
         let console = self.file.as_ref().and_then(|file| file.program.console.as_ref());
         let Some(console) = console.filter(|_| is_visible || outcome.end == CallEnd::Returned)
         else {
@@ -284,31 +287,14 @@ fn read_action(reader: &Reader<'_>, fields: &Fields<'_>) -> Option<Action> {
     })
 }
 
-/// Returns adjacent bytes as blocks.
-fn blocks(bytes: &BTreeMap<u16, u8>) -> Vec<ImageRun> {
-    let mut blocks: Vec<ImageRun> = Vec::new();
-    for (address, byte) in bytes {
-        match blocks.last_mut() {
-            Some(last) if usize::from(*address - last.address) == last.bytes.len() => {
-                last.bytes.push(*byte);
-            }
-            _ => blocks.push(ImageRun { address: *address, bytes: vec![*byte] }),
-        }
-    }
-    blocks
-}
-
-fn register_values(names: Option<&[&'static str]>, registers: &Registers) -> Map<String, Value> {
+fn register_values(
+    names: Option<&[&'static str]>,
+    registers: &Registers,
+) -> BTreeMap<&'static str, u16> {
     let all = || REGISTER_NAMES.into_iter().filter(|name| is_output(name));
     let all = || all().chain(FLAGS.map(|(name, _)| name)).collect();
-    let names: Vec<&str> = names.map_or_else(all, <[_]>::to_vec);
-    names.into_iter().map(|name| (name.to_owned(), json!(value(registers, name)))).collect()
-}
-
-/// Returns the exported labels with their addresses.
-fn symbols(program: &Program) -> Map<String, Value> {
-    let exported = program.map.labels().filter(|(_, label)| label.exported);
-    exported.map(|(address, label)| (label.name.clone(), json!(address))).collect()
+    let names: Vec<_> = names.map_or_else(all, <[_]>::to_vec);
+    names.into_iter().map(|name| (name, value(registers, name))).collect()
 }
 
 fn error(message: &str) -> Value {

@@ -238,11 +238,6 @@ pub trait Machine {
         outcome.ok_or_else(|| MachineError::Failed("the machine returned no outcome".to_owned()))
     }
 
-    /// Returns `true` if the machine implements [`Self::count`].
-    fn counts(&self) -> bool {
-        false
-    }
-
     /// Makes calls whose arguments count up from those of `first`, without a reload or a write of
     /// memory. Returns the most bytes of stack that one used; `None` if results differ from the
     /// expected ones, a call used more stack, or it went wrong.
@@ -271,9 +266,12 @@ pub trait Machine {
         None
     }
 
-    /// Returns `true` if the machine observes each access to memory and ports, so that it checks
-    /// [`Call::writes`] and returns [`Outcome::outputs`].
-    fn observes_accesses(&self) -> bool;
+    /// Returns `true` for a board, which implements [`Self::count`]. Only other machines observe each
+    /// access to memory and ports, so that they check [`Call::writes`] and return
+    /// [`Outcome::outputs`].
+    fn is_board(&self) -> bool {
+        self.profile().is_some()
+    }
 
     /// Returns why the machine can't make a call; `None` if it can.
     fn refusal(&self, _call: &Call) -> Option<String> {

@@ -6,6 +6,7 @@ mod generate;
 mod paste;
 mod reference;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use cli_support::text::Escape;
@@ -101,7 +102,7 @@ impl Trial<'_> {
         let all = 0..self.property.input_count();
         let range = self.run.options.inputs.clone().unwrap_or_else(|| all.clone());
         let counter = || Counter::new(&self.run, &self.case.steps[0], self.property);
-        let mut counter = self.run.machine.counts().then(counter).flatten();
+        let mut counter = self.run.machine.is_board().then(counter).flatten();
         let mut next = range.start;
         while next < range.end {
             self.run.report_progress(|| format!("input {} of {}", next + 1, all.end));
@@ -386,13 +387,10 @@ fn unmeasured_time(call: &Call, outcome: &Outcome) -> u64 {
 
 /// Returns the request for a reference: the call, its registers and its arrays.
 fn request(property: &Property, step: &Step, input: &Input) -> Value {
-    let registers =
-        step.registers.iter().map(|(name, value)| ((*name).to_owned(), (*value).into()));
-    let arrays = property.blocks.iter().zip(&input.blocks);
-    let arrays = arrays.map(|(block, bytes)| (block.name.clone(), bytes.clone().into()));
+    let arrays = property.blocks.iter().map(|block| &block.name).zip(&input.blocks);
     serde_json::json!({
         "call": step.target,
-        "in": registers.collect::<serde_json::Map<String, Value>>(),
-        "memory": arrays.collect::<serde_json::Map<String, Value>>(),
+        "in": step.registers.iter().copied().collect::<BTreeMap<_, _>>(),
+        "memory": arrays.collect::<BTreeMap<_, _>>(),
     })
 }

@@ -300,10 +300,6 @@ impl Machine for SimulatedMachine {
     fn name(&self) -> &str {
         "simulated"
     }
-
-    fn observes_accesses(&self) -> bool {
-        true
-    }
 }
 
 /// A call in progress.
