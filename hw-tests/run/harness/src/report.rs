@@ -5,6 +5,7 @@ mod aggregates;
 use aggregates::counts_by_tag;
 mod boards;
 mod diff;
+mod escape;
 mod facts;
 mod files;
 mod history;
@@ -27,7 +28,7 @@ pub use files::{
     HISTORY_FILES, REPORT_FILES, WriteError, prepare_folder, write_files, write_history,
     write_no_run,
 };
-pub use history::{History, PastRun, history_page};
+pub use history::{History, PastRun};
 pub use merge::{MergeError, merge_shards};
 pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
 pub(crate) use stored::{MAX_REPORT_BYTES, REPORT_PREFIX, parse_report};

@@ -28,11 +28,9 @@ impl<S: Suite> Report<S> {
         by_time
     }
 
-    /// Returns the cases that were run and did not pass, at most `limit`, and how many more there
-    /// are.
-    pub(super) fn problems(&self, limit: usize) -> (Vec<&CaseResult<S>>, usize) {
-        let mut problems = self.cases.iter().filter(|case| case.is_problem());
-        (problems.by_ref().take(limit).collect(), problems.count())
+    /// Returns the cases that were run and did not pass.
+    pub(super) fn problems(&self) -> impl Iterator<Item = &CaseResult<S>> {
+        self.cases.iter().filter(|case| case.is_problem())
     }
 }
 

@@ -3,7 +3,7 @@
 mod page;
 mod past_run;
 
-pub use page::history_page;
+pub(crate) use page::HistoryPage;
 pub use past_run::PastRun;
 
 use std::collections::{BTreeMap, HashSet};
@@ -120,6 +120,12 @@ pub struct BoardHistory {
     pub line: Vec<(usize, u64, u64)>,
 }
 
+impl BoardHistory {
+    fn line_errors(&self) -> u64 {
+        self.line.iter().map(|(.., errors)| errors).sum()
+    }
+}
+
 impl History {
     /// Creates the history of runs, in any order.
     #[must_use]
@@ -174,11 +180,6 @@ impl History {
         cases
     }
 
-    /// Returns the cases whose T-states changed.
-    fn slower_or_faster(&self) -> Vec<&CaseHistory> {
-        self.cases.iter().filter(|case| case.t_states.len() > 1).collect()
-    }
-
     /// Returns the number of runs, their time and their conclusions.
     fn headline(&self) -> String {
         let count = |outcome| self.runs.iter().filter(|run| run.outcome == outcome).count();
@@ -226,7 +227,7 @@ impl History {
         for board in &self.boards {
             let [pass, flaky] = board.counts.rates();
             let (name, results) = (board.name.escaped(), board.counts.results);
-            let errors: u64 = board.line.iter().map(|(.., errors)| errors).sum();
+            let errors = board.line_errors();
             let _ = writeln!(
                 text,
                 "board {name}: {results} results, {pass} pass, {flaky} flaky, {} times lost, \
