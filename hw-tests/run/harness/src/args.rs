@@ -299,7 +299,7 @@ impl BoardArgs {
     fn plan_for(&self, rig: &RigChoice) -> Result<BoardConfig, CommandError> {
         self.refuse_other_board(rig)?;
         let rom = self.rom.as_deref().map(read).transpose()?;
-        let (board, of_rig) = rig.board(rom, || self.rigs())?;
+        let (board, of_rig) = rig.board(|| self.rigs())?;
         let profile = BoardProfile::named(self.board.as_deref().unwrap_or(&of_rig))?;
         let force = self.force;
         let recording = self.record.clone();
@@ -311,6 +311,7 @@ impl BoardArgs {
         let recording = recording.map(|file| RecordOptions { file, cases: Vec::new(), force });
         Ok(BoardConfig {
             board,
+            rom,
             in_flash: self.flash,
             any_monitor: self.any_monitor,
             stock_monitor: self.receiver.via.stock_monitor()?,

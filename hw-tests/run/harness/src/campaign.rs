@@ -7,6 +7,7 @@ mod reporter;
 mod rounds;
 mod run_loop;
 mod schedule;
+mod summary;
 mod worker;
 
 pub use crate::executor::Executor;

@@ -11,7 +11,7 @@ use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{ByteCounts, Capabilities, ControlLine, Transport};
 
 use super::fault_schedule::{FaultCounts, FaultSchedule, InjectedFault};
-use super::{Board, BoardError, Instrumentation, ResetFn, RunningApplication};
+use super::{Board, BoardError, ResetFn, RunningApplication};
 
 /// Most attempts to open a disconnected device that fail.
 const MAX_FAILED_OPENS: u64 = 4;
@@ -81,6 +81,14 @@ impl Board for FaultyBoard {
         self.board.name()
     }
 
+    fn inner(&self) -> Option<&dyn Board> {
+        Some(&*self.board)
+    }
+
+    fn inner_mut(&mut self) -> Option<&mut dyn Board> {
+        Some(&mut *self.board)
+    }
+
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
         {
             let mut state = self.state.lock();
@@ -113,10 +121,6 @@ impl Board for FaultyBoard {
         Ok(outcome)
     }
 
-    fn slowdown_factor(&self) -> u32 {
-        self.board.slowdown_factor()
-    }
-
     fn on_ready(&mut self, ready: &RunningApplication) {
         self.state.lock().schedule.set_active();
         self.board.on_ready(ready);
@@ -124,18 +128,6 @@ impl Board for FaultyBoard {
 
     fn on_recovered(&mut self) {
         self.state.lock().schedule.set_active();
-    }
-
-    fn take_preloaded(&mut self) -> Option<RunningApplication> {
-        self.board.take_preloaded()
-    }
-
-    fn sleep(&mut self, time: Duration) {
-        self.board.sleep(time);
-    }
-
-    fn instrumentation(&self) -> Option<&dyn Instrumentation> {
-        self.board.instrumentation()
     }
 
     fn fault_counts(&self) -> Option<FaultCounts> {

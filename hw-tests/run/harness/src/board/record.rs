@@ -13,7 +13,7 @@ use super::transcript::{
     HexBytes, RunningApplication, TRANSCRIPT_FORMAT, TRANSCRIPT_MAGIC, TranscriptEntry,
     TranscriptEvent, TranscriptHeader,
 };
-use super::{Board, BoardError, FaultCounts, Instrumentation};
+use super::{Board, BoardError};
 use crate::file_system::{AppendFile, FileSystem, LineAppender, PathKind, has_magic};
 
 /// Options of a transcript to record.
@@ -139,6 +139,14 @@ impl Board for RecordedBoard {
         self.board.name()
     }
 
+    fn inner(&self) -> Option<&dyn Board> {
+        Some(&*self.board)
+    }
+
+    fn inner_mut(&mut self) -> Option<&mut dyn Board> {
+        Some(&mut *self.board)
+    }
+
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
         let opened = self.board.open();
         let (now, event) = match &opened {
@@ -158,26 +166,6 @@ impl Board for RecordedBoard {
             let _ = self.transcript.record(None, TranscriptEvent::Reset {});
         }
         Ok(outcome)
-    }
-
-    fn instrumentation(&self) -> Option<&dyn Instrumentation> {
-        self.board.instrumentation()
-    }
-
-    fn fault_counts(&self) -> Option<FaultCounts> {
-        self.board.fault_counts()
-    }
-
-    fn sleep(&mut self, time: Duration) {
-        self.board.sleep(time);
-    }
-
-    fn slowdown_factor(&self) -> u32 {
-        self.board.slowdown_factor()
-    }
-
-    fn on_recovered(&mut self) {
-        self.board.on_recovered();
     }
 
     fn on_ready(&mut self, ready: &RunningApplication) {

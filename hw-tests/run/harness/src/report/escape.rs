@@ -8,11 +8,21 @@ use cli_support::text::escape_controls;
 
 /// Escapes text for HTML and XML, including attributes.
 #[derive(Clone, Copy)]
-pub(super) struct Markup;
+pub(crate) struct Markup;
 
 /// Escapes text for Markdown of GitHub and GitLab, so that it ends no table cell, code or element.
 #[derive(Clone, Copy)]
-pub(super) struct Markdown;
+pub(crate) struct Markdown;
+
+/// Escapes text for a terminal.
+#[derive(Clone, Copy)]
+pub(crate) struct Terminal;
+
+impl Escaper for Terminal {
+    fn write_escaped_str<W: Write>(&self, mut out: W, text: &str) -> fmt::Result {
+        out.write_str(&escape_controls(text))
+    }
+}
 
 impl Escaper for Markup {
     fn write_escaped_str<W: Write>(&self, mut out: W, text: &str) -> fmt::Result {

@@ -9,7 +9,7 @@ pub use past_run::PastRun;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
-use cli_support::text::Escape;
+use askama::Template;
 use rcflash_link::LinkStats;
 use serde::Serialize;
 
@@ -24,7 +24,8 @@ const SHORT_COMMIT: usize = 12;
 const MAX_CASES_SHOWN: usize = 20;
 
 /// The history of runs: the content of `history.json`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Template)]
+#[template(path = "history.txt")]
 pub struct History {
     /// [`HISTORY_VERSION`].
     history: u32,
@@ -218,32 +219,5 @@ impl History {
             }
             (None, first, _) => first.map_or_else(String::new, |first| self.describe(first)),
         }
-    }
-
-    /// Returns the summary: the boards, and the first cases that did not always pass.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut text = format!("{}\n", self.headline().escaped());
-        for board in &self.boards {
-            let [pass, flaky] = board.counts.rates();
-            let (name, results) = (board.name.escaped(), board.counts.results);
-            let errors = board.line_errors();
-            let _ = writeln!(
-                text,
-                "board {name}: {results} results, {pass} pass, {flaky} flaky, {} times lost, \
-                 {errors} line errors",
-                board.losses
-            );
-        }
-        let problems = self.problems();
-        for case in problems.iter().take(MAX_CASES_SHOWN) {
-            let [pass, flaky] = case.counts.rates();
-            let (id, when) = (case.id.escaped(), self.failed_when(case));
-            let _ = writeln!(text, "{id}: {pass} pass, {flaky} flaky; {}", when.escaped());
-        }
-        if let Some(more) = problems.len().checked_sub(MAX_CASES_SHOWN + 1) {
-            let _ = writeln!(text, "... and {} more", more + 1);
-        }
-        text
     }
 }

@@ -164,6 +164,13 @@ impl<S: Suite> CaseResult<S> {
         }
     }
 
+    /// Adds the attempts, retries and time of another result of the case.
+    pub(crate) fn add_costs(&mut self, other: &Self) {
+        self.attempts += other.attempts;
+        self.retries += other.retries;
+        self.elapsed_us += other.elapsed_us;
+    }
+
     /// Returns `true` if a reply of the board was judged.
     #[must_use]
     pub fn is_answered(&self) -> bool {
