@@ -12,18 +12,20 @@ mod serial;
 mod transcript;
 
 pub use fault_schedule::{FaultCounts, InjectedFault};
-pub use faulty::{FaultyBoard, ResultByte};
+pub(crate) use faulty::FaultyBoard;
+pub use faulty::ResultByte;
 pub use in_process::InProcessBoard;
 pub use mame::{MameBoard, find_mame as mame};
-pub use pty::PtyBoard;
 pub use record::{RecordOptions, RecordedBoard};
-pub use replay::{ReplayBoard, read_header};
-pub use serial::SerialBoard;
+pub use replay::read_header;
 pub use transcript::{
     HexBytes, RunningApplication, TRANSCRIPT_FORMAT, TranscriptEntry, TranscriptEvent,
     TranscriptHeader,
 };
 
+use pty::PtyBoard;
+use replay::ReplayBoard;
+use serial::SerialBoard;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;

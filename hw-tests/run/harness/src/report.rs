@@ -19,9 +19,11 @@ mod stored;
 mod target;
 mod worst_results;
 
-pub use crate::suite::{FollowUp, FollowUpOptions, command_line};
-pub(crate) use boards::COMPLETE;
-pub use boards::{BoardSummary, boards_table, missing_boards, missing_boards_text};
+pub use crate::suite::{
+    CaseResult, FollowUp, FollowUpOptions, Verdict, VerdictCounts, command_line,
+};
+pub use boards::{BoardSummary, boards_table, missing_boards_text};
+pub(crate) use boards::{COMPLETE, missing_boards};
 pub use diff::RunDiff;
 pub(crate) use files::has_report;
 pub use files::{
@@ -34,7 +36,7 @@ pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
 pub(crate) use stored::{MAX_REPORT_BYTES, REPORT_PREFIX, parse_report};
 pub use stored::{ReadError, StoredReport};
 pub use target::RunTarget;
-pub use worst_results::WorstResults;
+use worst_results::WorstResults;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -43,7 +45,7 @@ use askama::Template;
 use cli_support::text::Escape;
 use rcflash_link::LinkStats;
 
-use crate::runner::{BaselineStatus, CaseResult, RunEnd, Verdict, VerdictCounts};
+use crate::runner::{BaselineStatus, RunEnd};
 use crate::suite::Suite;
 
 /// Most differences shown for a case.
@@ -82,8 +84,7 @@ impl<S: Suite> RunTotals<S> {
     }
 
     /// Returns the counts of verdicts, with failures known from the baseline counted as passes.
-    #[must_use]
-    pub fn counts_with_known_passing(&self) -> VerdictCounts {
+    pub(crate) fn counts_with_known_passing(&self) -> VerdictCounts {
         self.with_known_passing
     }
 

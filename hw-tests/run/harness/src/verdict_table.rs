@@ -50,8 +50,7 @@ const TABLE: [([Verdict; 2], [Verdict; 3]); 21] = [
 
 /// Returns the verdict of a case with these two. It depends neither on their order nor, of more
 /// verdicts, on which are merged first.
-#[must_use]
-pub fn merge_verdicts(first: Verdict, second: Verdict, relation: Relation) -> Verdict {
+pub(crate) fn merge_verdicts(first: Verdict, second: Verdict, relation: Relation) -> Verdict {
     let is_row = |(pair, _): &&([Verdict; 2], _)| pair.contains(&first) && pair.contains(&second);
     match TABLE.iter().find(is_row).filter(|_| first != second) {
         Some((_, merged)) => merged[relation as usize],
@@ -88,8 +87,9 @@ pub fn merge_repetitions<S: Suite>(first: CaseResult<S>, again: CaseResult<S>) -
 
 /// Merges the results of a case on several boards, given with their names, and finds what is at
 /// fault. Returns `None` if it was run on none.
-#[must_use]
-pub fn merge_boards<S: Suite>(mut results: Vec<(String, CaseResult<S>)>) -> Option<CaseResult<S>> {
+pub(crate) fn merge_boards<S: Suite>(
+    mut results: Vec<(String, CaseResult<S>)>,
+) -> Option<CaseResult<S>> {
     results.retain(|(_, result)| result.verdict != NotRun);
     let merged = |first, second| merge_verdicts(first, second, Relation::OtherBoard);
     let verdict = results.iter().map(|(_, result)| result.verdict).reduce(merged)?;

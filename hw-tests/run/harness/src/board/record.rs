@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cli_support::text::Escape;
 use rcflash_link::rig::reset::{ResetError, ResetOutcome};
+use rcflash_transport::Transport;
 use rcflash_transport::time::{Duration, Instant};
-use rcflash_transport::{ByteCounts, Capabilities, ControlLine, Transport};
 
 use super::transcript::{
     HexBytes, RunningApplication, TRANSCRIPT_FORMAT, TRANSCRIPT_MAGIC, TranscriptEntry,
@@ -185,28 +185,12 @@ impl Transport for RecordedLine {
         self.line.name()
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.line.capabilities()
+    fn inner(&self) -> Option<&dyn Transport> {
+        Some(&*self.line)
     }
 
-    fn now(&self) -> Instant {
-        self.line.now()
-    }
-
-    fn byte_counts(&self) -> Option<ByteCounts> {
-        self.line.byte_counts()
-    }
-
-    fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
-        self.line.set_control_line(line, on)
-    }
-
-    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
-        self.line.set_flow_control(obey)
-    }
-
-    fn discard_unsent(&mut self) -> io::Result<()> {
-        self.line.discard_unsent()
+    fn inner_mut(&mut self) -> Option<&mut dyn Transport> {
+        Some(&mut *self.line)
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {

@@ -18,8 +18,8 @@ use super::{CaseOf, FinishedRun, Member, Observer, Prepare, Reporter, ResultReco
 use crate::executor::Executor;
 use crate::report;
 use crate::results::{BoardReady, Clock};
-use crate::runner::{BaselineStatus, CaseResult, RunEnd, RunSummary, Verdict};
-use crate::suite::Suite;
+use crate::runner::{BaselineStatus, RunEnd, RunSummary};
+use crate::suite::{CaseResult, Suite, Verdict};
 use crate::verdict_table::merge_boards;
 
 /// How often the flag that stops a run is read.

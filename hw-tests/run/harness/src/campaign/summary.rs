@@ -5,8 +5,8 @@ use rcflash_link::LinkStats;
 
 use super::FinishedRun;
 use crate::report::{incomplete_reason, line_statistics_text};
-use crate::runner::{Conclusion, VerdictCounts, incomplete_counts};
-use crate::suite::Suite;
+use crate::runner::{Conclusion, incomplete_counts};
+use crate::suite::{Suite, VerdictCounts};
 
 #[derive(Template)]
 #[template(path = "summary.txt")]

@@ -13,8 +13,8 @@ use super::{Member, RunConfig};
 use crate::board::FaultCounts;
 use crate::executor::{Executor, as_rig_failure, setup_failure};
 use crate::report::RunTarget;
-use crate::runner::{CaseResult, RunEnd, RunOptions, RunSummary};
-use crate::suite::Suite;
+use crate::runner::{RunEnd, RunOptions, RunSummary};
+use crate::suite::{CaseResult, Suite};
 
 /// A board that is ready.
 #[derive(Debug, Clone)]

@@ -6,8 +6,8 @@ use std::path::Path;
 use askama::Template;
 
 use super::Report;
-use crate::runner::{Baseline, BaselineSummary, CaseResult, Verdict};
-use crate::suite::Suite;
+use crate::runner::{Baseline, BaselineSummary};
+use crate::suite::{CaseResult, Suite, Verdict};
 
 /// What differs in a second run of the same cases.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Template)]

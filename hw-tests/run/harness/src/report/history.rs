@@ -13,6 +13,7 @@ use askama::Template;
 use rcflash_link::LinkStats;
 use serde::Serialize;
 
+use super::BoardSummary;
 use crate::runner::{Conclusion, Verdict};
 use past_run::PastCase;
 
@@ -88,7 +89,8 @@ pub struct CaseHistory {
 }
 
 impl CaseHistory {
-    fn add(&mut self, run: usize, verdict: Verdict, t_states: Option<u64>, has_passed: bool) {
+    fn add(&mut self, run: usize, case: &PastCase, has_passed: bool) {
+        let PastCase { verdict, t_states, .. } = *case;
         self.counts.add(verdict, has_passed);
         match verdict {
             Verdict::Pass => self.failing_since = None,
@@ -122,6 +124,13 @@ pub struct BoardHistory {
 }
 
 impl BoardHistory {
+    fn add(&mut self, run: usize, board: &BoardSummary) {
+        self.losses += board.losses;
+        self.restarts += board.restarts;
+        let errors = |link: LinkStats| link.total_retries() + link.corrupted_at_host;
+        self.line.extend(board.link.map(|link| (run, link.requests, errors(link))));
+    }
+
     fn line_errors(&self) -> u64 {
         self.line.iter().map(|(.., errors)| errors).sum()
     }
@@ -134,35 +143,22 @@ impl History {
         runs.sort_by(|a, b| (&a.started, &a.file).cmp(&(&b.started, &b.file)));
         let mut cases = BTreeMap::<&str, CaseHistory>::new();
         let mut boards = BTreeMap::<&str, BoardHistory>::new();
-        let passed: HashSet<_> = runs
-            .iter()
-            .flat_map(|run| run.results().map(move |result| (run, result)))
-            .filter(|(_, (.., verdict))| *verdict == Verdict::Pass)
-            .map(|(run, (case, board, _))| (case.id.as_str(), run.boards[board].1.as_str()))
-            .collect();
+        let passed: HashSet<_> = runs.iter().flat_map(PastRun::passed).collect();
         for (number, run) in runs.iter().enumerate() {
-            let has_passed = |case: &PastCase, board: usize| {
-                passed.contains(&(case.id.as_str(), run.boards[board].1.as_str()))
-            };
             for case in &run.cases {
-                let has_passed = has_passed(case, case.board);
-                let history = cases.entry(&case.id).or_default();
-                history.add(number, case.verdict, case.t_states, has_passed);
-            }
-            for (case, board, verdict) in run.results() {
-                let history = boards.entry(&run.boards[board].0.name).or_default();
-                history.counts.add(verdict, has_passed(case, board));
+                let has_passed = |board: usize| passed.contains(&(&*case.id, run.build(board)));
+                cases.entry(&case.id).or_default().add(number, case, has_passed(case.board));
+                for (board, verdict) in &case.on_boards {
+                    let history = boards.entry(&run.boards[*board].0.name).or_default();
+                    history.counts.add(*verdict, has_passed(*board));
+                }
             }
             for (board, _) in &run.boards {
-                let history = boards.entry(&board.name).or_default();
-                history.losses += board.losses;
-                history.restarts += board.restarts;
-                let errors = |link: LinkStats| link.total_retries() + link.corrupted_at_host;
-                history.line.extend(board.link.map(|link| (number, link.requests, errors(link))));
+                boards.entry(&board.name).or_default().add(number, board);
             }
         }
-        let named = |(id, case): (&str, CaseHistory)| CaseHistory { id: id.to_owned(), ..case };
-        let cases = cases.into_iter().map(named).collect();
+        let cases = cases.into_iter().map(|(id, case)| CaseHistory { id: id.to_owned(), ..case });
+        let cases = cases.collect();
         let named =
             |(name, board): (&str, BoardHistory)| BoardHistory { name: name.to_owned(), ..board };
         let boards = boards.into_iter().map(named).collect();

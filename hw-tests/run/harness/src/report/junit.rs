@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use askama::Template;
 
 use super::{BoardSummary, Report};
-use crate::runner::{CaseResult, Verdict, incomplete_counts};
-use crate::suite::Suite;
+use crate::runner::incomplete_counts;
+use crate::suite::{CaseResult, Suite, Verdict};
 
 /// The outcome of a test other than success; its name is that of the element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]

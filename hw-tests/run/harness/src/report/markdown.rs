@@ -8,8 +8,7 @@ use cli_support::text::Escape;
 
 use super::Report;
 use super::aggregates::counts_by_tag;
-use crate::runner::{Verdict, VerdictCounts};
-use crate::suite::Suite;
+use crate::suite::{Suite, Verdict, VerdictCounts};
 
 /// Most cases shown that did not pass.
 const MAX_CASES_SHOWN: usize = 100;

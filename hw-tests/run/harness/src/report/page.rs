@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::Report;
 use super::aggregates::counts_by_tag;
 use super::json::{Container, write_json};
-use crate::runner::{BoardVerdict, CaseResult, Conclusion, Verdict};
-use crate::suite::Suite;
+use crate::runner::Conclusion;
+use crate::suite::{BoardVerdict, CaseResult, Suite, Verdict};
 
 pub(super) const STYLE: &str = include_str!("page/style.css");
 /// The script's functions that the suite's script may use.

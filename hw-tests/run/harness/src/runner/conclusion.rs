@@ -22,8 +22,7 @@ pub enum Conclusion {
 
 impl Conclusion {
     /// Returns the conclusion of these verdicts. `is_broken_off` is set if the run ended early.
-    #[must_use]
-    pub fn from_counts(counts: VerdictCounts, is_broken_off: bool) -> Self {
+    pub(crate) fn from_counts(counts: VerdictCounts, is_broken_off: bool) -> Self {
         match () {
             () if counts.fail > 0 => Self::Fail,
             () if is_broken_off || counts.cases == 0 || counts.pass < counts.cases => {
@@ -57,8 +56,7 @@ fn unanswered(counts: VerdictCounts) -> u64 {
 
 /// Returns the numbers of cases with a verdict that makes a run incomplete, as text; empty if there
 /// are none. That of a run without cases is that no case was run.
-#[must_use]
-pub fn incomplete_counts(counts: VerdictCounts) -> String {
+pub(crate) fn incomplete_counts(counts: VerdictCounts) -> String {
     if counts.cases == 0 {
         return "no case was run".to_owned();
     }

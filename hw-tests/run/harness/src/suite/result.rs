@@ -254,7 +254,7 @@ impl VerdictCounts {
     }
 
     /// Adds a result; a failure that the baseline already has counts as a pass.
-    pub fn add_excluding_known<S: Suite>(&mut self, result: &CaseResult<S>) {
+    pub(crate) fn add_excluding_known<S: Suite>(&mut self, result: &CaseResult<S>) {
         self.add_as(result, if result.known { Verdict::Pass } else { result.verdict });
     }
 
