@@ -167,10 +167,7 @@ impl SargonBoard {
     /// As [`LiveBoard::recover`].
     pub(crate) fn recover(&mut self, hang: Option<String>) -> Result<Recovery, SetupError> {
         self.records.clear();
-        let recovery = match hang {
-            Some(reason) => self.live.recover_from_hang(reason)?,
-            None => self.live.recover()?,
-        };
+        let recovery = self.live.recover(hang)?;
         if recovery != Recovery::Unchanged {
             self.record_status();
         }

@@ -262,8 +262,7 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
         ProgramError::Read(..) => CommandError::new(ENVIRONMENT, error),
         ProgramError::UnknownFileType(_)
         | ProgramError::NoEntry(_)
-        | ProgramError::Project(_)
-        | ProgramError::Pane(_) => CommandError::new(USAGE, error),
+        | ProgramError::Project(_) => CommandError::new(USAGE, error),
         _ => CommandError::new(FAILED, error),
     }
 }

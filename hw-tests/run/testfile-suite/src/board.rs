@@ -129,12 +129,8 @@ impl BoardMachine {
     /// program again.
     fn recover(&mut self, error: Option<&CallerError>) -> Result<(), MachineError> {
         self.is_lost = true;
-        let recovery = match error {
-            Some(CallerError::NoReply { .. }) => {
-                self.live.recover_from_hang("a routine did not return".to_owned())?
-            }
-            _ => self.live.recover()?,
-        };
+        let is_hang = matches!(error, Some(CallerError::NoReply { .. }));
+        let recovery = self.live.recover(is_hang.then(|| "a routine did not return".to_owned()))?;
         self.caller = attach(&mut self.live)?;
         self.reload()?;
         self.is_lost = false;

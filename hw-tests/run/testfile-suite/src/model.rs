@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use board_simulator::profiling::StepCounter;
 use serde::{Deserialize, Serialize};
-use tdlasm::project::Pane;
 use z80_core::{Expression, Flags};
 
 use crate::machine::{Call, Measure};
@@ -27,8 +26,6 @@ pub struct TestFile {
     pub boards: Vec<String>,
     /// The stack of the caller.
     pub stack: StackArea,
-    /// The panes that the debugger shows.
-    pub panes: Vec<Pane>,
     /// The calls before each case.
     pub setup: Vec<Step>,
     /// The cases, each row of a table being one, and after them the properties.

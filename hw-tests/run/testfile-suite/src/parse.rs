@@ -9,7 +9,6 @@ use std::path::Path;
 
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
-use tdlasm::project::{Pane, PaneFormat, PaneRow, check_pane_name};
 use tdlasm::source::{DiskLoader, Loader};
 
 use crate::document::{Document, Fields, FileError, FileErrors, Item};
@@ -57,7 +56,7 @@ impl TestFile {
                 let tests = Reader { program, is_broken, ..reader }.tests(fields);
                 if let Some(file) = &mut file {
                     path.clone_into(&mut file.path);
-                    file.panes = panes(fields);
+                    check_panes(fields);
                     (file.setup, file.cases) = tests;
                 }
                 file
@@ -67,28 +66,20 @@ impl TestFile {
     }
 }
 
-/// Reads the panes that the debugger shows.
-fn panes(fields: &Fields<'_>) -> Vec<Pane> {
+/// Checks the keys of the panes, which the debugger reads.
+fn check_panes(fields: &Fields<'_>) {
     let row = |fields: &Fields<'_>| {
-        let format = fields.get("format").and_then(|item| {
-            let word = item.text("\"decimal\"").to_owned();
-            item.checked(PaneFormat::try_from(word).map_err(str::to_owned))
-        });
-        let name = fields.text("name", "\"head\"").map(str::to_owned);
-        let value = fields.required("value", "\"{HEAD}\"");
-        PaneRow { name, value: value.map_or("", |item| item.text("\"{HEAD}\"")).to_owned(), format }
+        fields.text("name", "\"head\"");
+        fields.required("value", "\"{HEAD}\"").map(|item| item.text("\"{HEAD}\"").to_owned());
+        fields.text("format", "\"decimal\"");
     };
     let pane = |fields: &Fields<'_>| {
-        let name = fields.required("name", "\"queue\"").and_then(|item| {
-            let name = item.text("\"queue\"").to_owned();
-            item.checked(check_pane_name(name).map_err(str::to_owned))
-        });
-        let title = fields.text("title", "\"Input queue\"").map(str::to_owned);
+        fields.required("name", "\"queue\"").map(|item| item.text("\"queue\"").to_owned());
+        fields.text("title", "\"Input queue\"");
         fields.required("rows", PANE_ROWS);
-        let rows = fields.tables("rows", PANE_ROWS, row);
-        Pane { name: name.unwrap_or_default(), title, rows }
+        fields.tables("rows", PANE_ROWS, row);
     };
-    fields.tables("pane", "an array of tables: [[pane]]", pane)
+    fields.tables("pane", "an array of tables: [[pane]]", pane);
 }
 
 /// Converts the tables of a document. What is wrong is reported there.
@@ -159,9 +150,9 @@ impl<'p> Reader<'p> {
             console.checked(program.set_console(kind))?;
         }
         let stack = Reader { program: Some(&program), ..*self }.stack(stack, fields.table);
-        let (path, panes, setup, cases) = Default::default();
+        let (path, setup, cases) = Default::default();
         let sources = files.sources;
-        Some(TestFile { path, program, sources, boards, stack, panes, setup, cases })
+        Some(TestFile { path, program, sources, boards, stack, setup, cases })
     }
 
     fn console(&self, item: Item<'_>) -> Option<Console> {

@@ -22,7 +22,7 @@ use sargon_reference::{Position, evaluate_as};
 fn live(behaviour: Behaviour, full: bool) -> SargonBoard {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let evaluator = Evaluator { behaviour, own: None };
-    let board = BoardKind::InProcess { rom: None };
+    let board = BoardKind::InProcess;
     let board = BoardConfig { board, full_responses: full, ..BoardConfig::simulated(profile) };
     let config = SargonConfig { board, suite: evaluator.into() };
     SargonBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"))

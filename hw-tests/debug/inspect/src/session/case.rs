@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use board_debugger::panes::read_panes;
 use board_debugger::{Breakpoint, Debugger, LoadedProgram, board_with_program};
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED, USAGE};
 use cli_support::text::Escape;
@@ -36,8 +37,7 @@ pub(super) fn open(
         return Err(CommandError::new(USAGE, message));
     }
     let program = LoadedProgram::new(file.program.linked.clone(), state.registers.pc);
-    let program = program.with_panes(&file.panes).map_err(program_error)?;
-    let panes = program.panes.clone();
+    let panes = read_panes(Path::new(path)).map_err(program_error)?;
     let (mut board, code) = board_with_program(profile, program).map_err(program_error)?;
     board
         .bus_mut()

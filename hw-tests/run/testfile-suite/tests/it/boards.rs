@@ -24,7 +24,7 @@ pub(crate) fn board(profile: &str) -> BoardMachine {
 /// Like [`board`], in what `wrap` returns.
 fn board_in(profile: &str, wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>) -> BoardMachine {
     let profile = BoardProfile::named(profile).expect("it ships");
-    let board = BoardKind::InProcess { rom: None };
+    let board = BoardKind::InProcess;
     let config = BoardConfig { board, ..BoardConfig::simulated(profile) };
     let machine = BoardMachine::prepare_with(&config, wrap);
     machine.unwrap_or_else(|error| panic!("{error}"))
