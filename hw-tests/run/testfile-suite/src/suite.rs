@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use firmware_wire::crc32;
-use hil_harness::suite::{CaseResult, FollowUp, FollowUpOptions, Page, Suite, Verdict};
+use hil_harness::suite::{CaseResult, Page, Suite, Verdict};
 use serde_json::{Value, json};
 
 use crate::contract::Contract;
@@ -140,9 +140,5 @@ impl Suite for TestFiles {
 
     fn page_values(details: &TestDetails) -> Value {
         json!(Self::t_states(details))
-    }
-
-    fn follow_up(_result: &TestResult, _options: &FollowUpOptions) -> Option<FollowUp> {
-        None
     }
 }
