@@ -164,8 +164,7 @@ impl PageDebugSession {
 
     /// Puts the board back to where the session began.
     pub(crate) fn restart(&mut self) {
-        self.debugger.restart();
-        self.halt = HaltReason::HistoryStart;
+        self.halt = self.debugger.restart();
         self.message = None;
     }
 

@@ -130,12 +130,17 @@ pub fn run(
     command: ExecCommand,
     should_stop: ShouldStop<'_>,
 ) -> HaltReason {
-    let halt = debugger.run(command, &mut *should_stop);
+    let is_forward = !command.is_step() && !command.is_reverse();
+    let halt = match debugger.stops.take_postponed() && is_forward {
+        true => HaltReason::Breakpoint,
+        false => debugger.run(command, &mut *should_stop),
+    };
     run_breakpoint_commands(debugger, halt, should_stop)
 }
 
 /// Executes the commands of the breakpoints that halted the board, as long as they run it to
-/// others. Those after one that runs the board are dropped.
+/// others. Those after one that runs the board are dropped. If the caller stops before them, the
+/// next run begins with them.
 fn run_breakpoint_commands(
     debugger: &mut Debugger,
     mut halt: HaltReason,
@@ -145,12 +150,16 @@ fn run_breakpoint_commands(
         let lists =
             debugger.stops.halting().filter_map(|(_, breakpoint)| breakpoint.commands.clone());
         let lists: Vec<String> = lists.collect();
+        if lists.is_empty() {
+            break;
+        }
+        if (should_stop)(debugger) {
+            debugger.stops.postpone_commands();
+            return HaltReason::Paused;
+        }
         let commands = lists.iter().flat_map(|list| list.split(';'));
         let Some(next) = execute_to_motion(debugger, commands, &mut *should_stop) else { break };
         halt = next;
-        if (should_stop)(debugger) {
-            return HaltReason::Paused;
-        }
     }
     halt
 }
@@ -219,10 +228,7 @@ fn execute_one(
         "find" => find(debugger, rest),
         "help" => help::command_help(debugger, rest).map(CommandOutcome::Output),
         "quit" => Ok(CommandOutcome::Quit),
-        "restart" => {
-            debugger.restart_or_reload();
-            Ok(CommandOutcome::Halted(HaltReason::HistoryStart))
-        }
+        "restart" => Ok(CommandOutcome::Halted(debugger.restart_or_reload())),
         name => match parse_exec_command(debugger, name, rest)? {
             Some((command, times)) => {
                 Ok(CommandOutcome::Halted(run_repeatedly(debugger, command, times, should_stop)))

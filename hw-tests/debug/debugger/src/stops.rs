@@ -209,6 +209,8 @@ pub struct StopPoints {
     hits: HashMap<u32, HitLog>,
     /// The breakpoints that halted the board, if one did.
     halting: Vec<BreakpointId>,
+    /// Whether the commands of `halting` have yet to be executed.
+    has_postponed: bool,
     displays: BTreeMap<u32, String>,
     /// `if X`, `hits N`, `log TEXT` and `do COMMANDS` of each `break` and `watch` command,
     /// verbatim, for saved sessions.
@@ -313,6 +315,17 @@ impl StopPoints {
     /// Records that a search ended at these breakpoints.
     pub(super) fn set_halting(&mut self, halting: Vec<BreakpointId>) {
         self.halting = halting;
+        self.has_postponed = false;
+    }
+
+    /// Records that the commands of the breakpoints that halted the board are executed later.
+    pub(super) fn postpone_commands(&mut self) {
+        self.has_postponed = true;
+    }
+
+    /// Returns `true` if commands were postponed, and the board has not moved since.
+    pub(super) fn take_postponed(&mut self) -> bool {
+        std::mem::take(&mut self.has_postponed)
     }
 
     /// The hits of a breakpoint or watchpoint up to a moment: those observed since it was set or

@@ -2,21 +2,22 @@
 
 use super::{print, stop};
 use crate::debugger::Debugger;
+use crate::exec::HaltReason;
 use crate::stops::WatchTarget;
 use z80_core::{canonical_register_name, parse_number};
 
 impl Debugger {
     /// Loads the program again if its sources have changed, with the breakpoints, or else restores
     /// the state in which the debugger was created. Logs what has changed.
-    pub(super) fn restart_or_reload(&mut self) {
+    pub(super) fn restart_or_reload(&mut self) -> HaltReason {
         let changed = self.code().changed_files().join(", ");
         if changed.is_empty() {
             return self.restart();
         }
         let Some(mut reload) = self.reload.take() else {
-            self.restart();
             let problem = "has changed since the program was loaded; quit, and debug it again";
-            return self.stops.log(format!("{changed} {problem}"));
+            self.stops.log(format!("{changed} {problem}"));
+            return self.restart();
         };
         match reload() {
             Ok(mut fresh) => {
@@ -24,13 +25,14 @@ impl Debugger {
                 fresh.stops.log(format!("{changed} has changed: the program is loaded again"));
                 self.move_stops_to(&mut fresh);
                 *self = fresh;
+                HaltReason::HistoryStart
             }
             Err(problem) => {
                 self.reload = Some(reload);
-                self.restart();
                 problem.lines().for_each(|line| self.stops.log(line.to_owned()));
                 let kept = "has changed, but the program is restarted as it was";
                 self.stops.log(format!("{changed} {kept}"));
+                self.restart()
             }
         }
     }

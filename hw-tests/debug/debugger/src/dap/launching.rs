@@ -27,9 +27,12 @@ impl Adapter<'_> {
             return self.client.respond(request, Err(not_launched()));
         };
         if session.debugger.has_target() {
-            session.debugger.restart();
+            let halt = session.debugger.restart();
+            if let Some(problem) = session.debugger.last_error() {
+                return self.client.respond(request, Err(problem));
+            }
             self.client.respond(request, Ok(Value::Null))?;
-            return self.stopped(HaltReason::HistoryStart);
+            return self.stopped(halt);
         }
         match request.arguments::<RestartArguments>() {
             Ok(restart) => {

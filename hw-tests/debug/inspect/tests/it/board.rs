@@ -1,9 +1,12 @@
 //! The debugger on a board on a serial line, by the debug kernel: simulated in-process, over TCP,
 //! and from a transcript.
 
+use std::io::{BufRead, BufReader, Write};
 use std::net::Ipv4Addr;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
+use assert_cmd::cargo::CommandCargoExt;
 use board_simulator::{BoardServer, ServerOptions, board_spec};
 use firmware::ProgramKind;
 use firmware::build::build;
@@ -145,6 +148,38 @@ fn any_program_is_debugged_on_a_board_with_a_notice_if_it_cannot_be_paused() {
     assert!(printed.contains("LOOP+2 (loop.asm:5): JMPR LOOP"), "{printed}");
     assert!(printed.contains("0040H = 64"), "{printed}");
     assert!(printed.contains("this program has no interrupt service that halts it"), "{printed}");
+}
+
+#[test]
+fn a_program_that_cannot_be_stopped_is_restarted_after_a_reset_of_the_board() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("loop.asm");
+    std::fs::write(&file, LOOP).expect("written");
+    let (server, path) = server("rc2014-classic");
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+    command.args(["debug", "--within", "0.2s", "--script", "-", "--port", &path]).arg(file);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut input = child.stdin.take().expect("its input");
+    let mut output = BufReader::new(child.stdout.take().expect("its output"));
+    let mut ask = |line: &str| {
+        writeln!(input, "{line}").expect("sent");
+        let mut reply = String::new();
+        output.read_line(&mut reply).expect("a line");
+        reply
+    };
+    let running = ask("run");
+    assert!(running.contains("or press reset on the board"), "{running}");
+    let lost = ask("restart");
+    assert!(lost.contains("press reset on the board, and restart again"), "{lost}");
+    server.reset();
+    let restarted = ask("restart");
+    assert!(restarted.starts_with("8000H, START"), "{restarted}");
+    assert!(restarted.ends_with("start of the recorded history\n"), "{restarted}");
+    let stepped = ask("step");
+    assert!(stepped.contains("START+3"), "{stepped}");
+    drop(input);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
 
 #[test]
