@@ -186,7 +186,7 @@ impl PageDebugSession {
 
     pub(crate) fn set_breakpoints(&mut self, requests: Vec<BreakpointRequest>) -> Value {
         for id in std::mem::take(&mut self.editor_breakpoints) {
-            self.debugger.stops.remove_breakpoint(id);
+            self.debugger.stops.remove(id);
         }
         let set = requests.into_iter().map(|request| match self.set_breakpoint(&request) {
             Ok((address, line)) => {

@@ -172,7 +172,7 @@ impl FaultSearch {
 
     fn clear(&mut self) {
         for id in self.bookings.drain(..).chain([self.xchng]) {
-            self.debugger.stops.remove_breakpoint(id);
+            self.debugger.stops.remove(id);
         }
     }
 

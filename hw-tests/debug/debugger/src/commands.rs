@@ -13,11 +13,11 @@ use super::{location, render};
 
 pub use print::{format_value, short_value};
 
+pub(super) use change::set;
 pub use change::unescape;
-pub(super) use change::{set, set_register_or_flag};
 pub use help::{COMMANDS, CommandHelp, command_help};
 pub(super) use print::evaluate;
-pub(super) use stop::parse_watch;
+pub(super) use stop::{StopText, parse_watch};
 
 /// Rows of a listing in a script, which has no window to fill.
 const SCRIPT_ROWS: usize = 12;
@@ -207,11 +207,6 @@ fn execute_one(
     }
     let command =
         command.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
-    match command.name {
-        "watch" => debugger.can_set_watchpoint()?,
-        "set" => debugger.can_modify()?,
-        _ => {}
-    }
     match command.name {
         "break" => stop::set_break(debugger, rest).map(CommandOutcome::Output),
         "watch" => stop::set_watch(debugger, rest).map(CommandOutcome::Output),

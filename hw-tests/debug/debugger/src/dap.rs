@@ -4,7 +4,6 @@
 //! frame for PC and for each open call. Requests are handled while the board runs, too; `pause` and
 //! `disconnect` stop it.
 
-mod base64;
 mod breakpoints;
 mod launch_arguments;
 mod launching;
@@ -28,7 +27,7 @@ use output::Output;
 use request_reader::RequestReader;
 use response::ResponseBody;
 use running::exec_command;
-use types::{CAPABILITIES, ClientFormat, Request};
+use types::{Arguments, CAPABILITIES, Request};
 
 pub use launch_arguments::LaunchArguments;
 
@@ -99,9 +98,7 @@ impl Adapter<'_> {
     fn serve(&mut self, request: &Request) -> io::Result<bool> {
         match request.command.as_str() {
             "initialize" => {
-                let checked = request.arguments().and_then(|client: ClientFormat| client.check());
-                let answer =
-                    checked.map(|()| CAPABILITIES.map(|name| (name, true)).into_iter().collect());
+                let answer = request.arguments().and_then(|arguments| initialize(&arguments));
                 self.client.respond(request, answer)?;
             }
             "launch" | "attach" => self.start(request)?,
@@ -147,6 +144,19 @@ impl Adapter<'_> {
     fn handle_query(&mut self, request: &Request) -> ResponseBody {
         let session = self.session.as_mut().ok_or_else(not_launched)?;
         queries::handle(&mut session.debugger, &mut self.breakpoints, request)
+    }
+}
+
+/// Checks that the client counts from 1 and uses paths, and returns the capabilities.
+fn initialize(arguments: &Arguments) -> ResponseBody {
+    let Arguments { lines_start_at1, columns_start_at1, path_format, .. } = arguments;
+    let counts = [("linesStartAt1", lines_start_at1), ("columnsStartAt1", columns_start_at1)];
+    if let Some((name, _)) = counts.into_iter().find(|(_, given)| **given == Some(false)) {
+        return Err(format!("{name} is false, but this adapter counts from 1"));
+    }
+    match path_format.as_deref() {
+        None | Some("path") => Ok(CAPABILITIES.map(|name| (name, true)).into_iter().collect()),
+        Some(_) => Err("pathFormat must be \"path\"".to_owned()),
     }
 }
 

@@ -227,10 +227,14 @@ impl StopPoints {
         self.next
     }
 
-    /// Removes a breakpoint; returns `false` if there is none with this number.
-    pub fn remove_breakpoint(&mut self, id: BreakpointId) -> bool {
+    /// Removes a breakpoint, a watchpoint or an expression shown at each halt; returns `false` if
+    /// there is none with this number.
+    pub fn remove(&mut self, id: u32) -> bool {
         self.hits.remove(&id);
+        self.command_suffixes.remove(&id);
         self.set.breaks.remove(&id).is_some()
+            || self.set.watches.remove(&id).is_some()
+            || self.displays.remove(&id).is_some()
     }
 
     /// Removes the breakpoints at an address.
@@ -283,11 +287,6 @@ impl StopPoints {
         self.next
     }
 
-    /// Removes an expression shown at each halt; returns `false` if there is none of this number.
-    pub(super) fn remove_display(&mut self, id: u32) -> bool {
-        self.displays.remove(&id).is_some()
-    }
-
     /// The expressions shown at each halt.
     pub(super) fn displays(&self) -> impl Iterator<Item = (u32, &str)> {
         self.displays.iter().map(|(id, text)| (*id, text.as_str()))
@@ -337,16 +336,6 @@ impl StopPoints {
     /// Forgets the hits after a step, which is followed by another future now.
     pub(super) fn forget_hits_after(&mut self, step: u64) {
         self.hits.values_mut().for_each(|hits| hits.forget_after(step));
-    }
-
-    /// Removes a watchpoint; returns `false` if there is none with this number.
-    pub fn remove_watchpoint(&mut self, id: WatchpointId) -> bool {
-        self.set.watches.remove(&id).is_some()
-    }
-
-    /// Removes all watchpoints equal to this one.
-    pub fn remove_matching_watchpoints(&mut self, watch: &Watchpoint) {
-        self.set.watches.retain(|_, entry| entry.watch != *watch);
     }
 
     /// The watchpoints, in the order in which they were set.

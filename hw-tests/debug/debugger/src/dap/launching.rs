@@ -85,7 +85,7 @@ impl Adapter<'_> {
             None => self.stopped(HaltReason::HistoryStart),
             Some(message) => {
                 self.client.show("important", &format!("{message}\n"))?;
-                self.stopped_with("pause", message, Vec::new())
+                self.stopped_with("pause", &message, &[])
             }
         }
     }

@@ -111,10 +111,10 @@ impl<'t, 'c, 's> GdbTarget<'t, 'c, 's> {
     /// Removes the breakpoints and watchpoints that gdb has not removed.
     pub(super) fn remove_stops(&mut self) {
         for (_, id) in self.breakpoints.drain(..) {
-            self.debugger.stops.remove_breakpoint(id);
+            self.debugger.stops.remove(id);
         }
         for (_, id) in self.watchpoints.drain(..) {
-            self.debugger.stops.remove_watchpoint(id);
+            self.debugger.stops.remove(id);
         }
     }
 
@@ -297,7 +297,7 @@ impl SwBreakpoint for GdbTarget<'_, '_, '_> {
     fn remove_sw_breakpoint(&mut self, address: u64, _kind: usize) -> TargetResult<bool, Self> {
         let address = memory_range(address, 1)?;
         for (_, id) in self.breakpoints.extract_if(.., |(other, _)| *other == address) {
-            self.debugger.stops.remove_breakpoint(id);
+            self.debugger.stops.remove(id);
         }
         Ok(true)
     }
@@ -325,7 +325,7 @@ impl HwWatchpoint for GdbTarget<'_, '_, '_> {
     ) -> TargetResult<bool, Self> {
         let watch = watchpoint(start, length, kind)?;
         for (_, id) in self.watchpoints.extract_if(.., |(other, _)| *other == watch) {
-            self.debugger.stops.remove_watchpoint(id);
+            self.debugger.stops.remove(id);
         }
         Ok(true)
     }
