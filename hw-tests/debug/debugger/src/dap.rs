@@ -5,7 +5,6 @@
 //! `disconnect` stop it.
 
 mod breakpoints;
-mod launch_arguments;
 mod launching;
 mod memory;
 mod message;
@@ -29,8 +28,6 @@ use response::ResponseBody;
 use running::exec_command;
 use types::{Arguments, CAPABILITIES, Request};
 
-pub use launch_arguments::LaunchArguments;
-
 /// The id of all errors; only their texts differ.
 const ERROR_ID: u32 = 1;
 
@@ -38,8 +35,8 @@ const ERROR_ID: u32 = 1;
 pub struct LaunchedSession {
     /// The debugger, halted at the entry point.
     pub debugger: Debugger,
-    /// A warning about the arguments.
-    pub warning: Option<String>,
+    /// Warnings about the arguments.
+    pub warnings: Vec<String>,
     /// A message if the board did not reach its entry point.
     pub message: Option<String>,
     /// Whether to continue at once instead of staying at the entry point.
@@ -50,8 +47,7 @@ pub struct LaunchedSession {
 
 /// Starts a session from the arguments of `launch`; returns a message if that fails. The callback
 /// cancels a launch that does not reach its entry point.
-pub type Launch<'a> =
-    &'a dyn Fn(&mut LaunchArguments, ShouldStop<'_>) -> Result<LaunchedSession, String>;
+pub type Launch<'a> = &'a dyn Fn(Value, ShouldStop<'_>) -> Result<LaunchedSession, String>;
 
 /// Serves a client until it disconnects.
 ///
@@ -66,7 +62,7 @@ pub fn serve(
     let mut adapter = Adapter {
         client,
         launch,
-        launched: LaunchArguments::default(),
+        launched: Value::Null,
         session: None,
         exception: None,
         breakpoints: ClientBreakpoints::default(),
@@ -85,7 +81,7 @@ struct Adapter<'a> {
     client: Output<'a>,
     launch: Launch<'a>,
     /// The arguments of the last launch, for `restart`.
-    launched: LaunchArguments,
+    launched: Value,
     session: Option<LaunchedSession>,
     /// The id and the description of the exception that stopped the board.
     exception: Option<(&'static str, String)>,
@@ -101,7 +97,10 @@ impl Adapter<'_> {
                 let answer = request.arguments().and_then(|arguments| initialize(&arguments));
                 self.client.respond(request, answer)?;
             }
-            "launch" | "attach" => self.start(request)?,
+            "launch" | "attach" => {
+                let arguments = request.arguments.clone();
+                self.launch(request, arguments)?;
+            }
             "restart" => self.restart(request)?,
             "exceptionInfo" => {
                 let answer = self.exception_info();

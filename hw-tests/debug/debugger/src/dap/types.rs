@@ -12,7 +12,7 @@ pub(super) struct Request {
     pub(super) seq: i64,
     pub(super) command: String,
     #[serde(default)]
-    arguments: Value,
+    pub(super) arguments: Value,
 }
 
 impl Request {

@@ -91,7 +91,7 @@ impl Drop for Client {
 fn launched() -> LaunchedSession {
     LaunchedSession {
         debugger: debugger(PROGRAM),
-        warning: None,
+        warnings: Vec::new(),
         message: None,
         runs: false,
         has_console: false,
