@@ -2,7 +2,7 @@
 
 use tdlasm::project::{Pane, PaneFormat, PaneRow};
 
-use super::commands::{CommandHelp, short_value};
+use super::commands::{Command, short_value};
 use super::debugger::Debugger;
 use super::location;
 use super::render::characters;
@@ -19,7 +19,7 @@ impl ExpressionPane {
     /// # Errors
     /// Returns a message if a command has its name.
     pub fn new(pane: Pane) -> Result<Self, String> {
-        if CommandHelp::find(&pane.name).is_some() {
+        if Command::find(&pane.name).is_some() {
             let name = &pane.name;
             return Err(format!("pane '{name}': a command of the debugger has this name"));
         }
