@@ -187,16 +187,17 @@ fn gdb_debugs_a_board_like_the_simulated_one() {
     let mut simulated = Server::with(&[]);
     let mut board = Server::with(&["--rig", "direct"]);
     let mut both = |packet: &str| (simulated.ask(packet), board.ask(packet));
-    for packet in ["m9100,20", "s", "p5", "s", "p5", "?", "mc279,e"] {
+    for packet in ["m9100,20", "s", "s", "?", "mc279,e"] {
         let (here, there) = both(packet);
         assert_eq!(there, here, "{packet}");
     }
+    assert_eq!(board.register(5), simulated.register(5));
     let refused = board.ask("Z0,100,1");
     assert!(refused.starts_with("E.0100H is not writable"), "{refused}");
     let refused = board.ask("Z2,c200,1");
     assert!(refused.starts_with("E.the debug kernel does not support watchpoints"), "{refused}");
     assert_eq!(board.ask("bs"), "S05");
-    let refused = board.ask("P5=0000");
+    let refused = board.set_register(5, 0);
     assert!(refused.starts_with("E.the history of the simulated twin is read-only"), "{refused}");
     assert_eq!(board.ask("c"), "T05replaylog:end;");
     board.write(b"$c#63");
