@@ -9,9 +9,8 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 
 use super::run_loop::LoopContext;
-use super::{Member, RunConfig};
+use super::{Executor, Member, RunConfig, as_rig_failure, setup_failure};
 use crate::board::FaultCounts;
-use crate::executor::{Executor, as_rig_failure, setup_failure};
 use crate::report::RunTarget;
 use crate::runner::{RunEnd, RunOptions, RunSummary};
 use crate::suite::{CaseResult, Suite};

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use cli_support::text::Escape;
 use rcflash_transport::time::{Duration, Instant};
 
-use super::error::ResultsError;
 use super::line::encode_line;
 use super::read::RecordReader;
-use super::{BoardReady, Record, RunEndRecord, RunHeader};
+use super::{BoardReady, Record, ResultsError, RunEndRecord, RunHeader};
 use crate::file_system::{FileSystem, LineAppender, PathKind};
 use crate::suite::{CaseResult, Suite};
 
