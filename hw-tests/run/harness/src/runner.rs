@@ -141,7 +141,6 @@ pub(crate) fn incomplete_counts(counts: VerdictCounts) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Verdict;
     use super::*;
 
     #[test]
