@@ -203,7 +203,7 @@ impl TestArgs {
     /// # Errors
     /// Returns a message for each error in the file.
     fn read(&self, path: &Path, loader: &RecordingLoader) -> Result<Option<Tested>, Vec<String>> {
-        let file = TestFile::read_with(path, loader);
+        let file = TestFile::read(path, loader);
         let file = file.map_err(|errors| errors.messages())?;
         let contracts = contracts(&file, self).map_err(|message| vec![message])?;
         let is_other =
