@@ -10,7 +10,9 @@ use rcflash_transport::{ControlLine, Transport};
 
 use super::{Board, BoardError, Instrumentation, ResetFn};
 use board_simulator::board_spec;
-use board_simulator::{BoardModel, CallRecord, Probe, QueueLine, Registers, RunStop, Violation};
+use board_simulator::{
+    BoardModel, BoardSpec, CallRecord, Probe, QueueLine, Registers, RunStop, Violation,
+};
 
 /// T-states simulated between two checks of the board's output.
 const SLICE_T_STATES: u64 = 2_000;
@@ -42,7 +44,13 @@ impl InProcessBoard {
     /// Powers up a board with `rom` in its ROM socket.
     #[must_use]
     pub fn new(profile: &BoardProfile, rom: &[u8], probe: Probe) -> Self {
-        let mut board = BoardModel::new(board_spec(profile), rom, QueueLine::default());
+        Self::with_spec(profile, board_spec(profile), rom, probe)
+    }
+
+    /// Powers up a board whose hardware differs from the profile's.
+    #[must_use]
+    pub fn with_spec(profile: &BoardProfile, spec: BoardSpec, rom: &[u8], probe: Probe) -> Self {
+        let mut board = BoardModel::new(spec, rom, QueueLine::default());
         board.set_probe(probe.clone());
         let clock_hz = profile.clock_hz.max(1);
         let state = BoardState {
