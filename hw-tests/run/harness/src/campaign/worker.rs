@@ -9,10 +9,10 @@ use cli_support::exit::CommandError;
 use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 
+use super::executor::{as_rig_failure, setup_failure};
 use super::run_loop::LoopContext;
-use super::{Member, RunConfig};
+use super::{Executor, Member, RunConfig};
 use crate::board::FaultCounts;
-use crate::executor::{Executor, as_rig_failure, setup_failure};
 use crate::report::RunTarget;
 use crate::runner::{RunEnd, RunOptions, RunSummary};
 use crate::suite::{CaseResult, Suite};
