@@ -2,7 +2,9 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-use super::types::{Message, Request};
+use serde_json::Value;
+
+use super::types::Request;
 
 /// Maximum size of a message, far above that of any request.
 const MAX_MESSAGE_BYTES: u64 = 1 << 20;
@@ -69,8 +71,8 @@ fn invalid_data(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-pub(super) fn write(output: &mut dyn Write, message: &Message<'_>) -> io::Result<()> {
-    let body = serde_json::to_string(message).map_err(io::Error::other)?;
+pub(super) fn write(output: &mut dyn Write, message: &Value) -> io::Result<()> {
+    let body = message.to_string();
     write!(output, "Content-Length: {}\r\n\r\n{body}", body.len())?;
     output.flush()
 }
