@@ -41,13 +41,11 @@ impl HitCondition {
     /// Returns a message that shows the forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let after = |sign| text.strip_prefix(sign);
-        let (kind, number): (fn(u32) -> Self, &str) = match (after(">="), after("=="), after("%")) {
-            (Some(number), _, _) => (Self::From, number),
-            (_, Some(number), _) => (Self::Only, number),
-            (_, _, Some(number)) => (Self::EveryNth, number),
-            _ => (Self::From, text),
-        };
+        let signs: [(&str, fn(u32) -> Self); 3] =
+            [(">=", Self::From), ("==", Self::Only), ("%", Self::EveryNth)];
+        let signed =
+            signs.into_iter().find_map(|(sign, kind)| Some((text.strip_prefix(sign)?, kind)));
+        let (number, kind) = signed.unwrap_or((text, Self::From));
         let number = number.trim().parse().ok().filter(|number| *number > 0);
         number
             .map(kind)

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use board_debugger::ShouldStop;
 use board_debugger::dap::{self, LaunchedSession};
-use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,10 +18,7 @@ use sargon_debugging::EntryOutcome;
 /// Seconds of board time within which the call must be reached.
 const TIMEOUT_SECONDS: f64 = 10.0;
 
-#[derive(Args)]
-pub(super) struct DapArgs {}
-
-pub(super) fn serve(_args: &DapArgs) -> CommandResult {
+pub(super) fn serve() -> CommandResult {
     let input = io::BufReader::new(io::stdin());
     let mut output = io::stdout().lock();
     dap::serve(input, &mut output, &launch)

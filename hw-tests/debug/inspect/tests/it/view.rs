@@ -9,7 +9,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Color;
-use sargon_debugging::open_at_exchange;
+use sargon_debugging::{open_for_position, run_to_exchange};
 use sargon_reference::{Square, parse_fen};
 
 use crate::debugger::FIGURE_1;
@@ -26,7 +26,8 @@ fn view() -> View {
     let position = parse_fen(FIGURE_1).expect("a position");
     let square = Square::named("e5").expect("a square");
     let evaluator = Evaluator::default();
-    let session = open_at_exchange(&profile, &evaluator, &position, square, 10.0, &mut |_| false);
+    let board = open_for_position(&profile, &evaluator, &position).expect("it is built");
+    let session = run_to_exchange(board, square, 10.0, &mut |_| false);
     View::new(session.unwrap_or_else(|error| panic!("{error}")).debugger)
 }
 
