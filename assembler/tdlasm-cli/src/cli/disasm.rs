@@ -59,8 +59,8 @@ fn recognise(path: &Path, content: &[u8]) -> Format {
     };
     if named == Format::Bin && path.extension().is_some() {
         let shown = path.escaped();
-        cli_support::eprint_message!("warning: {shown} is read as {what}, by its content");
-        cli_support::eprint_message!("help: add --format bin to disassemble the file's own bytes");
+        cli_support::eprint_warning!("{shown} is read as {what}, by its content");
+        cli_support::eprint_help!("add --format bin to disassemble the file's own bytes");
     }
     found
 }
@@ -82,7 +82,7 @@ fn program(
     };
     parsed.map(|(image, _)| (image, Names::new())).map_err(|error| {
         let failed = wrong(path, &error);
-        cli_support::eprint_message!("help: add --format bin if it is a binary file");
+        cli_support::eprint_help!("add --format bin if it is a binary file");
         failed
     })
 }
@@ -91,10 +91,10 @@ fn binary(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), 
     if usize::from(origin) + content.len() > 0x10000 {
         let shown = path.escaped();
         let length = content.len();
-        cli_support::eprint_message!(
-            "error: {shown} has {length} bytes, which from {origin:04X}H extend beyond FFFFH"
+        cli_support::eprint_error!(
+            "{shown} has {length} bytes, which from {origin:04X}H extend beyond FFFFH"
         );
-        cli_support::eprint_message!("help: give a lower --origin");
+        cli_support::eprint_help!("give a lower --origin");
         return Err(exit::USAGE);
     }
     Ok((Image::new([ImageRun { address: origin, bytes: content }]), Names::new()))
@@ -130,6 +130,6 @@ fn symbols(path: &Path, content: &[u8]) -> Result<Names, ReportedError> {
 }
 
 fn wrong(path: &Path, error: &dyn std::fmt::Display) -> ReportedError {
-    cli_support::eprint_message!("error: {}: {error}", path.escaped());
+    cli_support::eprint_error!("{}: {error}", path.escaped());
     exit::FAILED
 }

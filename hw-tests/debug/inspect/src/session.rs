@@ -221,10 +221,9 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
     match error {
         ProgramError::Build(error) => error.into(),
         ProgramError::Read(..) => CommandError::new(ENVIRONMENT, error),
-        ProgramError::UnknownFileType(_)
-        | ProgramError::NoEntry(_)
-        | ProgramError::Project(_)
-        | ProgramError::Pane(_) => CommandError::new(USAGE, error),
+        ProgramError::UnknownFileType(_) | ProgramError::NoEntry(_) | ProgramError::Project(_) => {
+            CommandError::new(USAGE, error)
+        }
         _ => CommandError::new(FAILED, error),
     }
 }
