@@ -14,29 +14,19 @@ use super::exec::{ExecCommand, HaltReason};
 use super::motions::{Motion, MotionKind};
 use super::render;
 
-/// The keys of single commands, as the bottom row and `?` show them.
-pub const KEYS: [(&str, &str); 21] = [
-    ("?", "help"),
-    ("s S", "step, back"),
-    ("n N", "line, back"),
-    ("c C", "run, back"),
-    ("i", "into calls"),
-    ("v", "over"),
-    ("o", "out"),
-    ("b", "breakpoint here"),
+/// The keys that are no letters of commands, or do more than the command.
+const KEYS: [(&str, &str); 11] = [
+    ("b", "breakpoint at the cursor"),
     ("t T", "to the cursor, back"),
-    ("W", "who wrote this byte"),
+    ("W", "who wrote the byte at HL or in the pane"),
     ("e", "edit memory"),
-    ("R", "restart, or load edited source"),
     ("Tab", "next pane"),
     (":", "command"),
-    ("/", "find"),
     ("arrows", "move the cursor"),
     ("page keys", "scroll the pane"),
     ("Esc", "back to the instruction"),
     ("Enter", "repeat the last command"),
     ("Ctrl-C", "stop the board"),
-    ("q", "quit"),
 ];
 
 /// Bytes in a row of the memory pane where sixteen have no room.

@@ -131,7 +131,9 @@ impl Screen {
     fn draw_help(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
         let rows = usize::from(area.height.saturating_sub(2));
         let keys = KEYS.iter().map(|(key, what)| format!("{key:<11}{what}"));
-        let head = ["Commands, after : by letter or name".to_owned()];
+        let head =
+            ["Commands, after : by letter or name; the letters of motions, R, /, ? and q are keys"
+                .to_owned()];
         let commands = Pane::Help.lines(debugger, rows);
         let lines: Vec<String> = keys.chain(head).chain(commands).collect();
         draw_panel(frame, area, "Help: Page Down for more, Esc leaves", self.scrolled(lines, rows));
