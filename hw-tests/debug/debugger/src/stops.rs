@@ -41,10 +41,9 @@ impl HitCondition {
     /// Returns a message that shows the forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let signs: [(&str, fn(u32) -> Self); 3] =
-            [(">=", Self::From), ("==", Self::Only), ("%", Self::EveryNth)];
-        let signed =
-            signs.into_iter().find_map(|(sign, kind)| Some((text.strip_prefix(sign)?, kind)));
+        let signed = text.strip_prefix(">=").map(|number| (number, Self::From as fn(u32) -> Self));
+        let signed = signed.or_else(|| Some((text.strip_prefix("==")?, Self::Only)));
+        let signed = signed.or_else(|| Some((text.strip_prefix('%')?, Self::EveryNth)));
         let (number, kind) = signed.unwrap_or((text, Self::From));
         let number = number.trim().parse().ok().filter(|number| *number > 0);
         number

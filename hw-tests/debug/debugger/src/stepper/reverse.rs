@@ -98,7 +98,7 @@ impl SimulatedStepper<'_, '_> {
         let now = self.timeline().bookmark();
         let mut byte = None;
         let halt = self.go_back_to(true, &mut |timeline, moment| {
-            let before = std::mem::replace(&mut byte, Some(timeline.peek(address)));
+            let before = byte.replace(timeline.peek(address));
             // A write of the same value is not a change.
             if moment == Moment::Before || before == byte {
                 return None;
