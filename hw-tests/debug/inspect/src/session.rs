@@ -18,6 +18,8 @@ use sargon_debugging::{
     DebugSession, EntryOutcome, SessionError, add_panes, open_for_position,
     open_position_on_target, run_to_exchange,
 };
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use super::target::{TargetArgs, TargetConnection, target_error};
 
@@ -49,13 +51,15 @@ pub(super) struct SessionArgs {
     pub(super) program: ProgramArgs,
 }
 
-#[derive(Args, Default)]
+#[derive(Debug, Args, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub(super) struct ProgramArgs {
     /// Layout file (TOML) of a program; without it `.PROG.` begins at the start of the board's RAM
     #[arg(long, value_name = "FILE", help_heading = "Program")]
     pub(super) layout: Option<PathBuf>,
     /// Define a symbol before a program's first line
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define, help_heading = "Program")]
+    #[serde(deserialize_with = "defines")]
     pub(super) define: Vec<(String, u16)>,
     /// Also search this folder for included files
     #[arg(short = 'I', long = "include", value_name = "FOLDER", help_heading = "Program")]
@@ -224,8 +228,13 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
     }
 }
 
+fn defines<'de, D: Deserializer<'de>>(texts: D) -> Result<Vec<(String, u16)>, D::Error> {
+    let texts = Vec::<String>::deserialize(texts)?;
+    texts.iter().map(|text| parse_define(text).map_err(D::Error::custom)).collect()
+}
+
 /// `NAME` or `NAME=VALUE`; without a value it is 1.
-pub(super) fn parse_define(text: &str) -> Result<(String, u16), String> {
+fn parse_define(text: &str) -> Result<(String, u16), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     let number = board_debugger::parse_number(value.trim());
     let number = number
