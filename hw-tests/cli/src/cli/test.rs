@@ -188,14 +188,7 @@ fn run_files(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandR
     let done = executor::run(args, &cases, &measurements)?;
     print(&report::boards_table(&done.boards))?;
     print(&done.totals.comparison())?;
-    let counts = [done.totals.counts(), done.totals.counts_with_known_passing()];
-    print(&report::summary_text::<TestFiles>(
-        counts,
-        &done.summary,
-        done.stats,
-        done.took,
-        &done.target,
-    ))?;
+    print(&done.summary_text())?;
     if let Some(failure) = &done.report_failure {
         eprint_message(format!("hw-tests: {failure}"));
     }
@@ -210,7 +203,7 @@ impl TestArgs {
     /// # Errors
     /// Returns a message for each error in the file.
     fn read(&self, path: &Path, loader: &RecordingLoader) -> Result<Option<Tested>, Vec<String>> {
-        let file = TestFile::read_with(path, loader);
+        let file = TestFile::read(path, loader);
         let file = file.map_err(|errors| errors.messages())?;
         let contracts = contracts(&file, self).map_err(|message| vec![message])?;
         let is_other =

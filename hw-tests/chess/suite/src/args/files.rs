@@ -5,7 +5,7 @@ use std::path::Path;
 use cli_support::exit::{CommandError, ENVIRONMENT};
 use cli_support::files::read_input as read;
 use cli_support::text::Escape;
-use tdlasm::image::{HexError, Image, parse_intel_hex, parse_s_records};
+use tdlasm::image::{parse_intel_hex, parse_s_records};
 use tdlasm::object::{FileKind, file_kind, read_executable};
 
 /// Load address of applications in RAM.
@@ -15,26 +15,27 @@ const APPLICATION_ADDRESS: u16 = 0x8000;
 /// its address and its bytes.
 pub fn read_program(path: &Path) -> Result<(u16, Vec<u8>), CommandError> {
     let bytes = read(path)?;
-    let wrong = |problem: &dyn std::fmt::Display| {
-        CommandError::new(ENVIRONMENT, format!("{}: {problem}", path.escaped()))
-    };
     let text = || String::from_utf8_lossy(&bytes);
-    let records = |parsed: Result<(Image, _), HexError>| parsed.map(|(image, _)| image);
     let is_hex = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("hex"));
     let is_text = bytes.contains(&b'\n') && std::str::from_utf8(&bytes).is_ok_and(is_printable);
-    let image = match file_kind(&bytes) {
-        Some(FileKind::IntelHex) => records(parse_intel_hex(&text())).map_err(|one| wrong(&one))?,
-        Some(FileKind::SRecords) => records(parse_s_records(&text())).map_err(|one| wrong(&one))?,
-        Some(FileKind::Elf) => read_executable(&bytes).map_err(|one| wrong(&one))?.image,
+    let image = match file_kind(&bytes).or(is_hex.then_some(FileKind::IntelHex)) {
+        Some(FileKind::IntelHex) => parse_intel_hex(&text()).map_err(|error| error.to_string()),
+        Some(FileKind::SRecords) => parse_s_records(&text()).map_err(|error| error.to_string()),
+        Some(FileKind::Elf) => read_executable(&bytes)
+            .map(|program| (program.image, None))
+            .map_err(|error| error.to_string()),
         Some(FileKind::TdlObject) => {
-            return Err(wrong(&"an object file: link it first (`tdlasm link`)"));
+            Err("an object file: link it first (`tdlasm link`)".to_owned())
         }
-        None if is_hex => records(parse_intel_hex(&text())).map_err(|one| wrong(&one))?,
-        None if is_text => return Err(wrong(&"text, not a program: give the assembled file")),
+        None if is_text => Err("text, not a program: give the assembled file".to_owned()),
         None => return Ok((APPLICATION_ADDRESS, bytes)),
     };
-    let (first, _) = image.bounds().ok_or_else(|| wrong(&"the file has no bytes"))?;
-    Ok((first, image.flat(0xFF)))
+    let program = image.and_then(|(image, _)| {
+        let (first, _) = image.bounds().ok_or("the file has no bytes")?;
+        Ok((first, image.flat(0xFF)))
+    });
+    program
+        .map_err(|problem| CommandError::new(ENVIRONMENT, format!("{}: {problem}", path.escaped())))
 }
 
 fn is_printable(text: &str) -> bool {

@@ -7,6 +7,7 @@ use board_debugger::{Breakpoint, Debugger, LoadedProgram, board_with_program};
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED, USAGE};
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
+use tdlasm::source::DiskLoader;
 use testfile_suite::{CallState, TestFile};
 
 use super::{StartedSession, program_error};
@@ -22,7 +23,7 @@ pub(super) fn open(
     path: &str,
     name: &str,
 ) -> Result<StartedSession, CommandError> {
-    let file = TestFile::read(Path::new(path));
+    let file = TestFile::read(Path::new(path), &DiskLoader);
     let file = file.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     let state = CallState::of_case(&file, name)
         .map_err(|message| CommandError::new(NOTHING_SELECTED, message))?;
@@ -41,7 +42,7 @@ pub(super) fn open(
     board
         .bus_mut()
         .load(*ram.start(), &state.memory[usize::from(*ram.start())..=usize::from(*ram.end())]);
-    let is_free = file.program.image.byte(state.return_address).is_none();
+    let is_free = file.program.linked.image.byte(state.return_address).is_none();
     if is_free && ram.contains(&state.return_address) {
         board.bus_mut().load(state.return_address, &[HALT]);
     }

@@ -5,7 +5,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 
-use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, rcflash};
+use crate::commands::bench::{Bench, Folder, RunEnd, rcflash};
 
 /// Bytes that depend on their position.
 fn pattern(count: usize) -> Vec<u8> {
