@@ -7,7 +7,7 @@ use serde::de::{Deserializer, Error};
 use tdlasm::project::ProjectError;
 use tdlasm::source::read_file;
 
-use super::commands::{CommandHelp, short_value};
+use super::commands::{Command, short_value};
 use super::debugger::Debugger;
 use super::location;
 use super::render::characters;
@@ -58,7 +58,7 @@ fn pane_name<'de, D: Deserializer<'de>>(written: D) -> Result<String, D::Error> 
     if name.is_empty() || !name.chars().all(is_word) {
         return Err(Error::custom("invalid name of a pane: expected letters, digits, - and _"));
     }
-    if CommandHelp::find(&name).is_some() {
+    if Command::find(&name).is_some() {
         let message = format!("pane '{name}': a command of the debugger has this name");
         return Err(Error::custom(message));
     }
