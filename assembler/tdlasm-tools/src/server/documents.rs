@@ -23,20 +23,10 @@ pub(super) fn apply_changes(text: &mut String, changes: Vec<TextDocumentContentC
     }
 }
 
-/// All open documents by their paths.
+/// All open documents by their paths, and the files of the disk.
 #[derive(Debug, Default)]
 pub(super) struct Documents {
     pub(super) open: HashMap<PathBuf, TextDocumentItem>,
-}
-
-impl Documents {
-    /// Returns the text of a file, from the editor if it is open there.
-    pub(super) fn text(&self, path: &Path) -> io::Result<Vec<u8>> {
-        match self.open.get(path) {
-            Some(document) => Ok(document.text.clone().into_bytes()),
-            None => DiskLoader.load(path),
-        }
-    }
 }
 
 /// The files of the workspace with some texts replaced.
@@ -58,7 +48,11 @@ impl Loader for Overlay<'_> {
 
 impl Loader for Documents {
     fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.text(&normalize_path(path))
+        let path = normalize_path(path);
+        match self.open.get(&path) {
+            Some(document) => Ok(document.text.clone().into_bytes()),
+            None => DiskLoader.load(&path),
+        }
     }
 
     fn exists(&self, path: &Path) -> bool {

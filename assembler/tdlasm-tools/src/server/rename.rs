@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::mnemonics::{is_section, tdl_forms, tdl_register};
 use lsp_types::{PrepareRenameResponse, TextEdit, Uri, WorkspaceEdit};
 use tdlasm::references::{NameKind, ReferenceRole, References};
+use tdlasm::source::Loader;
 use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::lex;
 
@@ -100,7 +101,7 @@ fn check_program(
     new: &str,
 ) -> Result<(), String> {
     let texts = ranges.iter().map(|(path, ranges)| {
-        let text = workspace.documents.text(path).unwrap_or_default();
+        let text = workspace.documents.load(path).unwrap_or_default();
         (path.clone(), renamed(&text, ranges, new))
     });
     let changed = Overlay { documents: &workspace.documents, texts: texts.collect() };

@@ -11,7 +11,7 @@ use lsp_types::Uri;
 use serde::Deserialize;
 use tdlasm::asm::Options;
 use tdlasm::project::{FILE_NAME, Program, Project};
-use tdlasm::source::normalize_path;
+use tdlasm::source::{Loader, normalize_path};
 
 use super::analysis::Analysis;
 use super::documents::{self, Documents, is_test_file};
@@ -128,7 +128,7 @@ impl Workspace {
 
     /// Returns a file with its text; `None` if it cannot be read.
     pub(super) fn file(&self, path: PathBuf) -> Option<File<'_>> {
-        let text = self.documents.text(&path).ok()?;
+        let text = self.documents.load(&path).ok()?;
         Some(File { workspace: self, path, text })
     }
 
