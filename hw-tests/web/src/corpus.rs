@@ -195,8 +195,8 @@ fn outcome(result: &CaseResult) -> Value {
     if let Some(fen) = &result.details.fen {
         outcome["fen"] = fen.as_str().into();
     }
-    if let Some(square) = result.differences.iter().find_map(|one| one.square) {
-        outcome["square"] = square.to_string().into();
+    if let Some(square) = result.differences.iter().find_map(|one| one.square.as_ref()) {
+        outcome["square"] = square.as_str().into();
     }
     let differences = || {
         let all: Vec<_> = result.differences.iter().map(ToString::to_string).collect();
