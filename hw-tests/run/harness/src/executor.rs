@@ -9,7 +9,7 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 
 use crate::board::FaultCounts;
-use crate::live::SetupError;
+use crate::live::{BoardConfig, LiveBoard, SetupError};
 use crate::report::RunTarget;
 use crate::runner::{RunOptions, RunSummary};
 use crate::suite::{CaseResult, Suite};
@@ -26,12 +26,18 @@ pub trait Executor {
         None
     }
 
-    /// Completes a plan for the cases with these names. `cancel` ends every wait when set.
-    fn complete_plan(
-        _plan: &mut Self::Plan,
-        _cancel: &Arc<AtomicBool>,
-        _case_ids: &mut dyn Iterator<Item = String>,
-    ) {
+    /// Returns the configuration of the board in a plan, which is completed before the run; `None`
+    /// if no board is planned.
+    fn board_config(_plan: &mut Self::Plan) -> Option<&mut BoardConfig> {
+        None
+    }
+
+    /// Gives a plan without a board the flag that ends every wait when set.
+    fn set_cancel(_plan: &mut Self::Plan, _cancel: &Arc<AtomicBool>) {}
+
+    /// Returns the connection to the board; `None` if the executor has none.
+    fn live(&self) -> Option<&LiveBoard> {
+        None
     }
 
     /// Returns the name of the board or executor.
@@ -42,7 +48,7 @@ pub trait Executor {
 
     /// Returns the identity of the application on a board.
     fn identity(&self) -> Option<&Identity> {
-        None
+        self.live().map(LiveBoard::identity)
     }
 
     /// Returns the user's own routines in the program.
@@ -64,12 +70,12 @@ pub trait Executor {
 
     /// Returns the traffic counters of the line.
     fn stats(&self) -> LinkStats {
-        LinkStats::default()
+        self.live().map(LiveBoard::stats).unwrap_or_default()
     }
 
     /// Returns the faults injected so far; `None` without fault injection.
     fn faults(&self) -> Option<FaultCounts> {
-        None
+        self.live().and_then(LiveBoard::faults)
     }
 }
 

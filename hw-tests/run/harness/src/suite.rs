@@ -71,7 +71,9 @@ pub trait Suite: Debug + Clone + Default + PartialEq + Eq + Send + Sync + 'stati
     fn page_values(details: &Self::Details) -> Value;
 
     /// Returns commands to investigate a failed case; `None` if there are none.
-    fn follow_up(result: &CaseResult<Self>, options: &FollowUpOptions) -> Option<FollowUp>;
+    fn follow_up(_result: &CaseResult<Self>, _options: &FollowUpOptions) -> Option<FollowUp> {
+        None
+    }
 }
 
 /// The parts of `report.html` that a suite has.
