@@ -195,7 +195,7 @@ fn outcome(result: &CaseResult) -> Value {
     if let Some(fen) = &result.details.fen {
         outcome["fen"] = fen.as_str().into();
     }
-    if let Some(square) = result.differences.iter().find_map(|one| one.square) {
+    if let Some(square) = result.differences.iter().find_map(|one| one.square.as_ref()) {
         outcome["square"] = square.to_string().into();
     }
     let differences = || {
