@@ -5,7 +5,9 @@
 use std::fmt::Write;
 
 use super::Image;
-use super::records::{HexError, RecordProblem, Records, checked_bytes, digits, read, records};
+use super::records::{
+    HexError, RecordFile, RecordProblem, Records, checked_bytes, digits, read, read_image, records,
+};
 
 /// Data bytes per record.
 const RECORD: usize = 16;
@@ -31,6 +33,8 @@ fn record(text: &mut String, kind: u8, address: u16, data: &[u8]) {
     text.push('\n');
 }
 
+const MISSING_END: &str = "the end record (S9, S8 or S7) is missing";
+
 /// Parses S-records with addresses of 16, 24 or 32 bits. Returns the image, and the entry address
 /// of the end record unless that is 0.
 ///
@@ -39,7 +43,16 @@ fn record(text: &mut String, kind: u8, address: u16, data: &[u8]) {
 /// Returns [`HexError`] for the first invalid line, for records behind the end record or that
 /// contradict each other, or if data records or the end record are missing.
 pub fn parse_s_records(text: &str) -> Result<(Image, Option<u16>), HexError> {
-    read(text, "the end record (S9, S8 or S7) is missing", add_record)
+    read_image(text, MISSING_END, add_record)
+}
+
+/// Parses S-records, with data at addresses of up to 32 bits.
+///
+/// # Errors
+///
+/// As [`parse_s_records`], but for addresses above FFFFFFFFh.
+pub fn parse_large_s_records(text: &str) -> Result<RecordFile, HexError> {
+    read(text, MISSING_END, add_record)
 }
 
 fn add_record(records: &mut Records, line: usize, record: &str) -> Result<(), RecordProblem> {
