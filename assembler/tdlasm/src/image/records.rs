@@ -55,7 +55,7 @@ pub enum RecordProblem {
         /// The number in the record.
         stated: u32,
         /// The number of data records before it.
-        found: u32,
+        found: usize,
     },
 }
 
@@ -168,6 +168,7 @@ fn read_all(
     if records.end_line.is_none() {
         return Err(HexError { line: last_line + 1, problem: missing_end.into() });
     }
+    records.check_counts()?;
     check_overlaps(&records.data)?;
     Ok(records)
 }
@@ -187,14 +188,38 @@ pub(super) struct Records {
     pub(super) base: u32,
     /// The end of the addresses that data may have.
     limit: u64,
+    counts: Vec<Count>,
     start: Option<u32>,
     end_line: Option<usize>,
 }
 
+/// A record with a number of data records.
+struct Count {
+    line: usize,
+    stated: u32,
+    /// The number of data records before it.
+    before: usize,
+}
+
 impl Records {
-    /// Returns the number of data records.
-    pub(super) fn count(&self) -> usize {
-        self.data.len()
+    /// Adds a record with the number of data records.
+    pub(super) fn add_count(&mut self, line: usize, stated: u32) {
+        self.counts.push(Count { line, stated, before: self.data.len() });
+    }
+
+    /// Returns an error for the first count that is neither that of the records before it, as the
+    /// manual says, nor that of those up to the next count, as written by asl's p2hex.
+    fn check_counts(&self) -> Result<(), HexError> {
+        let next = self.counts.iter().skip(1).map(|count| count.before).chain([self.data.len()]);
+        for (count, next) in self.counts.iter().zip(next) {
+            let stated = count.stated as usize;
+            if stated != count.before && stated != next - count.before {
+                let (stated, found) = (count.stated, count.before);
+                let problem = RecordProblem::Count { stated, found };
+                return Err(HexError { line: count.line, problem });
+            }
+        }
+        Ok(())
     }
 
     /// Returns an error if the end record precedes this line.
