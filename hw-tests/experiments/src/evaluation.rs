@@ -3,7 +3,7 @@
 use chess_rules::see::PieceValues;
 use chess_rules::{Color, Piece};
 use cozy_chess::Board;
-use sargon_analysis::{Prizes, convert};
+use sargon_corpus::analysis::{Prizes, convert};
 use sargon_reference::evaluate;
 
 use crate::{LeafRule, Node};

@@ -3,7 +3,7 @@
 use crate::quiescence::mvv_lva;
 use chess_rules::Move;
 use chess_rules::see::{ExchangeStart, PieceValues, SeeDefinition, move_value};
-use sargon_analysis::sargon_move_value;
+use sargon_corpus::analysis::sargon_move_value;
 
 use crate::{CaptureOrder, Node, Operation, Player, Work};
 

@@ -3,7 +3,7 @@
 use firmware::evaluator::Behaviour;
 use firmware_wire::{SquareRecord, StepRecord, status};
 use rcflash_link::LinkError;
-use sargon_analysis::{EvaluatorDiff, compare_evaluators};
+use sargon_corpus::analysis::{EvaluatorDiff, compare_evaluators};
 use sargon_corpus::encode;
 use sargon_reference::{
     AttackersArray, Colour, Direction, Evaluation, Piece, Pin, Position, Square, SquareResult,

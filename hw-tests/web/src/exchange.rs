@@ -1,7 +1,7 @@
 //! The exchange on one square as pieces with their squares, and its steps.
 
 use firmware_wire::StepRecord;
-use sargon_analysis::{
+use sargon_corpus::analysis::{
     ArrayCapturers, ExchangeSide, ExchangeStep, StepAction, array_capturers, capturer_kinds,
     capturing_pieces, exchange_steps,
 };

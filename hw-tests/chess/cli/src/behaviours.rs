@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::Args;
 use cli_support::exit::CommandResult;
 use cli_support::output::{pluralize, print_totals};
-use sargon_analysis::behaviours::{
+use sargon_corpus::analysis::behaviours::{
     BehaviourDiff, BehaviourStats, OriginalBug, SquareOutcome, compare,
 };
 use sargon_corpus::args::{Jobs, NamedPosition, OutputForm, PositionArgs, comment};

@@ -11,7 +11,7 @@ use chess_rules::{Move, Position};
 use clap::{Args, ValueEnum};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED};
 use cli_support::text;
-use sargon_analysis::{SargonMoveValue, sargon_move_value};
+use sargon_corpus::analysis::{SargonMoveValue, sargon_move_value};
 use serde::Serialize;
 use serde_json::json;
 

@@ -9,7 +9,7 @@ use clap::Args;
 use cli_support::exit::CommandResult;
 use cli_support::files::write_output;
 use cli_support::output::{pluralize, print, print_totals};
-use sargon_analysis::{EvaluatorDiff, EvaluatorStats, HigherLower, compare_evaluators};
+use sargon_corpus::analysis::{EvaluatorDiff, EvaluatorStats, HigherLower, compare_evaluators};
 use sargon_corpus::args::{Jobs, NamedPosition, OutputForm, PositionArgs, SinglePosition, comment};
 use serde::Serialize;
 

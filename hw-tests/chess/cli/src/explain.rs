@@ -12,7 +12,7 @@ use cli_support::exit::{
     CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE,
 };
 use firmware_wire::StepRecord;
-use sargon_analysis::{exchange_steps, with_values};
+use sargon_corpus::analysis::{exchange_steps, with_values};
 use sargon_corpus::encode;
 use sargon_reference::{
     AttackersArray, Colour, Evaluation, Piece, Position, Square, SquareResult, evaluate_as,

@@ -7,7 +7,7 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, USAGE};
 use cli_support::text;
 use firmware_wire::{PointsReply, danger};
-use sargon_analysis::{Prizes, ScoreAdjustment};
+use sargon_corpus::analysis::{Prizes, ScoreAdjustment};
 use sargon_reference::{Behaviour, Colour, Position, Square, evaluate_as};
 use sargon_suite::SargonBoard;
 use sargon_suite::compare::compare_points;

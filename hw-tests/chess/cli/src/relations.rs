@@ -6,7 +6,7 @@ use std::fmt::Write;
 use clap::Args;
 use cli_support::exit::CommandResult;
 use cli_support::output::{pluralize, print};
-use sargon_analysis::{Relation, RelationGroup, relations};
+use sargon_corpus::analysis::{Relation, RelationGroup, relations};
 use sargon_corpus::args::{Jobs, NamedPosition, OutputForm, PositionArgs, SinglePosition};
 use serde::Serialize;
 

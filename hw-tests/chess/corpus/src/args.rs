@@ -7,13 +7,13 @@ mod stream;
 use std::fmt::Display;
 use std::sync::Arc;
 
+use crate::analysis::convert;
 use chess_rules::epd::EpdEntry;
 use chess_rules::{Move, RightsNotation};
 use clap::Args;
 use cli_support::exit::{CommandError, USAGE};
 use cli_support::output::{json_line, pluralize};
 use cli_support::text;
-use sargon_analysis::convert;
 use sargon_reference::{Position, Square};
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
 //! Conversions between the reference's types and the board's encoding.
 
+use crate::analysis::{ExchangeSide, ExchangeStep, StepAction};
 use firmware::evaluator;
 use firmware_wire::{self as wire, StepRecord};
-use sargon_analysis::{ExchangeSide, ExchangeStep, StepAction};
 use sargon_reference::{Behaviour, Colour, Piece, PieceKind, Position, Square};
 
 /// Encodes a colour: bit 7 is set for Black.

@@ -1,5 +1,5 @@
 //! The test corpus: positions and attackers arrays for boards, with the results that documents
-//! give.
+//! give; and the [analysis] of the exchanges in a position.
 //!
 //! Positions are lines of EPD ([`chess_rules::epd`]). Four operations are used: `id
 //! "NAME";`, `tags "WORD ...";` and `residue "SQUARE=POINTS ...";`; `original` is the residue
@@ -12,6 +12,7 @@
 //! # Ok::<(), sargon_corpus::CorpusError>(())
 //! ```
 
+pub mod analysis;
 #[cfg(feature = "args")]
 pub mod args;
 pub mod encode;
@@ -21,9 +22,9 @@ pub use generate::{CORPUS_SEED, generate, placement, to_epd};
 
 use serde::Deserialize;
 
+use crate::analysis::convert;
 use chess_rules::FenError;
 use chess_rules::epd::{self, EpdEntry, EpdLine};
-use sargon_analysis::convert;
 use sargon_reference::{AttackersArray, Behaviour, Piece, Position, Square};
 
 /// The built-in files of positions, by name.

@@ -4,7 +4,7 @@ use firmware_wire::{Pin, PointsReply, PositionEnd, PositionWithMove, SquareRecor
 
 use crate::compare::{Criteria, all_statuses, points_reply, royals, status_of};
 use crate::responses::PositionResponse;
-use sargon_analysis::Prizes;
+use sargon_corpus::analysis::Prizes;
 use sargon_corpus::encode;
 use sargon_reference::{Colour, Evaluation, Position, Square, SquareResult, evaluate_as};
 

@@ -7,7 +7,7 @@ use firmware_wire::{PointsReply, StepRecord, danger, status};
 use serde::{Deserialize, Serialize};
 
 use crate::responses::PositionResponse;
-use sargon_analysis::{Prizes, ScoreAdjustment, exchange_steps};
+use sargon_corpus::analysis::{Prizes, ScoreAdjustment, exchange_steps};
 use sargon_corpus::{DocumentedResult, encode};
 use sargon_reference::{
     AttackersArray, Behaviour, Colour, Evaluation, Piece, PieceKind, Position, Square,

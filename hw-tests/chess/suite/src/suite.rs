@@ -5,7 +5,7 @@ use std::fmt::Write;
 use firmware::evaluator::Evaluator;
 use firmware_wire::status;
 use hil_harness::suite::{FollowUp, FollowUpOptions, Page, Suite};
-use sargon_analysis::diagram;
+use sargon_corpus::analysis::diagram;
 use sargon_corpus::{Case, CaseInput, DocumentedResult};
 use sargon_reference::Square;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use cli_support::exit::{BUG, CommandError};
 use cli_support::text::escape_json;
-use sargon_analysis::{
+use sargon_corpus::analysis::{
     EvaluatorDiff, EvaluatorStats, ExchangeLine, SquareExchange, convert, diagram,
 };
 use sargon_corpus::args::NamedPosition;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use sargon_analysis::{PieceFetch, piece_fetches};
+use sargon_corpus::analysis::{PieceFetch, piece_fetches};
 use sargon_reference::{AttackersArray, Colour, Piece};
 use sargon_suite::responses::{ObservedExchange, ObservedFetch};
 

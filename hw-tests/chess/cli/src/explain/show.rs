@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use firmware_wire::{StepRecord, step};
-use sargon_analysis::{capturer_kinds, with_values};
+use sargon_corpus::analysis::{capturer_kinds, with_values};
 use sargon_reference::{AttackersArray, PieceKind, Position, Square};
 
 use super::explanation::{ExchangeSteps, Explanation};

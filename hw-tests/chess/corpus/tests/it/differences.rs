@@ -2,7 +2,7 @@
 //! for each.
 
 use chess_rules::see::{PieceValues, pseudo_legal_gain};
-use sargon_analysis::{
+use sargon_corpus::analysis::{
     EvaluatorDiff, EvaluatorStats, ExchangeLine, Rule, Rules, SquareExchange, compare_evaluators,
     convert,
 };

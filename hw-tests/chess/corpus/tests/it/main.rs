@@ -1,5 +1,6 @@
 //! Tests of the corpus.
 
+mod article;
 mod attacks;
 mod corpus_properties;
 mod differences;

@@ -8,7 +8,7 @@ use firmware::profile::BoardProfile;
 use firmware_wire::status;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use sargon_analysis::behaviours::{OriginalBug, compare};
+use sargon_corpus::analysis::behaviours::{OriginalBug, compare};
 use sargon_corpus::encode;
 use sargon_corpus::{CaseInput, builtin_corpus};
 use sargon_debugging::routine_runner::RoutineRunner;

@@ -5,7 +5,7 @@ use crate::board;
 
 use board::Board;
 use firmware_wire::{Reply, Request};
-use sargon_analysis::{
+use sargon_corpus::analysis::{
     ExchangeSide, ExchangeStep, StepAction, capturer_kinds, exchange_steps, with_values,
 };
 use sargon_corpus::encode;

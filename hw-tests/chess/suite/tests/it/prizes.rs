@@ -4,7 +4,7 @@ use crate::board;
 
 use board::Board;
 use firmware_wire::{PointsReply, Reply, Request};
-use sargon_analysis::{Prizes, RelationGroup, relations};
+use sargon_corpus::analysis::{Prizes, RelationGroup, relations};
 use sargon_corpus::encode;
 use sargon_corpus::{CaseInput, builtin_corpus};
 use sargon_reference::{Colour, Position, Square, SquareResult, evaluate, parse_fen};

@@ -62,7 +62,6 @@ fn the_reference_does_not_depend_on_the_firmware() {
     for (from, to) in [
         ("board-simulator", "sargon-reference"),
         ("board-simulator", "rcflash-link"),
-        ("sargon-analysis", "firmware"),
         ("firmware", "rcflash-transport"),
         ("firmware", "tdlasm-rewrite"),
         ("rcflash-link", "tdlasm"),
@@ -71,7 +70,6 @@ fn the_reference_does_not_depend_on_the_firmware() {
         ("hil-harness", "monitor-standins"),
         ("hil-harness", "tdlasm-server"),
         ("hil-harness", "chess-rules"),
-        ("hil-harness", "sargon-analysis"),
         ("hil-harness", "sargon-corpus"),
         ("hil-harness", "sargon-reference"),
         ("hil-harness", "sargon-suite"),

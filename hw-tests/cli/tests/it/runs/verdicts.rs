@@ -2,7 +2,7 @@
 //! response is corrupted in turn.
 
 use firmware_wire::{Pin, PointsReply, PositionEnd, SquareRecord, danger, status};
-use sargon_analysis::{Prizes, exchange_steps};
+use sargon_corpus::analysis::{Prizes, exchange_steps};
 use sargon_corpus::encode;
 use sargon_corpus::{CaseInput, DocumentedResult, builtin_corpus};
 use sargon_reference::{

@@ -133,6 +133,10 @@ const MAX_TIMESTAMP_US: u64 = 30 * 365 * 86_400 * 1_000_000;
 struct Replay {
     file: PathBuf,
     entries: VecDeque<TranscriptEntry>,
+    /// Bytes that had arrived before bytes were sent, and are not read yet. The host looks at the
+    /// clock more often than a transcript has times, so that a wait may end some bytes earlier
+    /// than it did when this was recorded.
+    unread: VecDeque<u8>,
     /// The number of the line of the entry taken last.
     line_number: u64,
     /// Whether the line was already open where the replay starts.
@@ -145,7 +149,8 @@ struct Replay {
 impl Replay {
     fn new(file: &Path, entries: VecDeque<TranscriptEntry>) -> Self {
         let (file, started) = (file.to_owned(), Instant::now());
-        Self { file, entries, line_number: 1, is_open: false, started, now: 0 }
+        let unread = VecDeque::new();
+        Self { file, entries, unread, line_number: 1, is_open: false, started, now: 0 }
     }
 
     /// Skips to after the first entry that the board was ready, if there is one.
@@ -170,6 +175,7 @@ impl Replay {
         if std::mem::take(&mut self.is_open) {
             return Ok(());
         }
+        self.unread.clear();
         while let Some(TranscriptEntry { time_us, event }) = self.take() {
             self.now = self.now.max(time_us);
             match event {
@@ -198,6 +204,9 @@ impl Replay {
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         self.skip_annotations();
+        if !self.unread.is_empty() {
+            return self.unread.read(buffer);
+        }
         let now = self.now;
         let Some(entry) = self.entries.front_mut() else {
             self.now = now + timeout.as_micros() as u64;
@@ -240,6 +249,7 @@ impl Replay {
                     bytes = &bytes[sent.0.len()..]
                 }
                 TranscriptEvent::WriteFailed(reason) => return Err(io::Error::other(reason)),
+                TranscriptEvent::Received(received) => self.unread.extend(received.0),
                 TranscriptEvent::ReadTimedOut {}
                 | TranscriptEvent::Reset {}
                 | TranscriptEvent::Ready(_) => {}
@@ -317,6 +327,29 @@ mod tests {
             received.map_err(|error| BoardError::Transcript(file.clone(), error))
         });
         played.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn bytes_that_arrived_before_a_write_are_read_after_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("tape");
+        let lines = [
+            r#"{"time_us":1,"opened":{}}"#,
+            r#"{"time_us":2,"received":"0102"}"#,
+            r#"{"time_us":3,"received":"03"}"#,
+            r#"{"time_us":4,"sent":"AA"}"#,
+            r#"{"time_us":5,"received":"04"}"#,
+        ];
+        std::fs::write(&file, format!("{HEADING}{}\n", lines.join("\n"))).expect("it is written");
+        let mut board = ReplayBoard::new(&file).expect("a transcript");
+        let mut line = board.open().expect("it was opened");
+        let mut buffer = [0; 2];
+        let wait = Duration::from_millis(1);
+        line.write(&[0xAA], line.now() + wait).expect("it was sent");
+        assert_eq!((line.read(&mut buffer, wait).expect("bytes"), buffer), (2, [1, 2]));
+        assert_eq!((line.read(&mut buffer, wait).expect("a byte"), buffer[0]), (1, 3));
+        assert_eq!((line.read(&mut buffer, wait).expect("a byte"), buffer[0]), (1, 4));
+        assert_eq!(line.read(&mut buffer, wait).expect("the end"), 0);
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl fmt::Display for Relation {
 ///
 /// # Examples
 /// ```
-/// use sargon_analysis::relations;
+/// use sargon_corpus::analysis::relations;
 /// use sargon_reference::parse_fen;
 ///
 /// // If the knight moves, the rook attacks the king.

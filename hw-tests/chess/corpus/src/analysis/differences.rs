@@ -40,7 +40,7 @@ impl EvaluatorDiff {
 ///
 /// # Examples
 /// ```
-/// use sargon_analysis::compare_evaluators;
+/// use sargon_corpus::analysis::compare_evaluators;
 /// use sargon_reference::{Square, parse_fen};
 ///
 /// let position = parse_fen("6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -")?;

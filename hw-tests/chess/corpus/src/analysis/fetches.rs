@@ -20,7 +20,7 @@ pub struct PieceFetch {
 ///
 /// # Examples
 /// ```
-/// use sargon_analysis::piece_fetches;
+/// use sargon_corpus::analysis::piece_fetches;
 ///
 /// // A pawn attacks an unguarded rook: the pawn is fetched, then no piece of the other side.
 /// let (calls, residue) = piece_fetches(5, &[1], &[]);
@@ -78,7 +78,7 @@ impl Exchange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exchange_steps;
+    use crate::analysis::exchange_steps;
 
     #[test]
     fn the_pieces_of_the_articles_example_are_fetched_in_turn() {

@@ -4,7 +4,7 @@
 //! `rules.rs` of `sargon-reference`, Figure 5, the boxed example and Table 4 in `prizes.rs`, the
 //! bounds of the residue in `corpus_properties.rs`.
 
-use sargon_analysis::exchange_steps;
+use sargon_corpus::analysis::exchange_steps;
 use sargon_reference::{Colour, Square, SquareResult, evaluate, parse_fen};
 use tdlasm::isa::decode;
 

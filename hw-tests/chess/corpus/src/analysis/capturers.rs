@@ -27,7 +27,7 @@ impl ArrayCapturers {
 ///
 /// # Examples
 /// ```
-/// use sargon_analysis::array_capturers;
+/// use sargon_corpus::analysis::array_capturers;
 /// use sargon_reference::{Colour, Square, parse_fen};
 ///
 /// let position = parse_fen("6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -")?;

@@ -77,7 +77,7 @@ impl BehaviourDiff {
 ///
 /// # Examples
 /// ```
-/// use sargon_analysis::behaviours;
+/// use sargon_corpus::analysis::behaviours;
 /// use sargon_reference::parse_fen;
 ///
 /// // With so few pieces the bugs of the original have no effect.

@@ -35,7 +35,7 @@ pub fn pieces(position: &Position) -> Pieces {
 /// castling rights and en passant.
 ///
 /// ```
-/// use sargon_analysis::convert;
+/// use sargon_corpus::analysis::convert;
 /// use sargon_reference::parse_fen;
 /// let fen = "4k3/8/8/3pP3/8/8/8/4K3 w - -";
 /// let position = chess_rules::Position::from_fen(fen)?;

@@ -4,7 +4,7 @@ use chess_rules::see::PieceValues;
 use chess_rules::{Move, Piece, Position};
 use sargon_reference::{Colour, PieceKind, attackers, exchange, find_pins, minimax};
 
-use crate::convert;
+use super::convert;
 
 /// A move's value in Sargon's points: its gain, less what its owner then loses on the square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct SargonMoveValue {
 ///
 /// ```
 /// use chess_rules::Position;
-/// use sargon_analysis::sargon_move_value;
+/// use sargon_corpus::analysis::sargon_move_value;
 /// // The wiki's second position: the knight loses itself for a pawn.
 /// let fen = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -";
 /// let position = Position::from_fen(fen)?;

@@ -49,7 +49,7 @@ pub struct ExchangeStep {
 ///
 /// # Examples
 /// ```
-/// use sargon_analysis::{StepAction, exchange_steps};
+/// use sargon_corpus::analysis::{StepAction, exchange_steps};
 ///
 /// // A knight, attacked by two knights and a bishop, guarded by a pawn and a queen.
 /// let steps = exchange_steps(3, &[3, 3, 3], &[1, 9]);
@@ -107,7 +107,7 @@ pub fn exchange_steps(stake: u8, attackers: &[u8], defenders: &[u8]) -> Vec<Exch
 ///
 /// # Examples
 /// ```
-/// use sargon_analysis::{capturing_pieces, exchange_steps};
+/// use sargon_corpus::analysis::{capturing_pieces, exchange_steps};
 ///
 /// // The knight takes, the pawn takes back, and the second knight calls for the bishop's help.
 /// assert_eq!(capturing_pieces(&exchange_steps(3, &[3, 3, 3], &[1, 9])), [0, 0, 1, 2]);
