@@ -73,6 +73,8 @@ pub struct Area {
     pub name: String,
     /// The addresses.
     pub addresses: Range<u32>,
+    /// Whether the tool says that the program may write it; `false` if it does not say.
+    pub is_writable: bool,
 }
 
 /// The contents of a file with symbols or lines.
@@ -201,7 +203,8 @@ impl DebugInfo {
         if let Some((start, length)) = range.filter(|(_, length)| *length > 0)
             && start + length <= 0x1_0000
         {
-            self.areas.push(Area { name: name.to_owned(), addresses: start..start + length });
+            let (name, addresses) = (name.to_owned(), start..start + length);
+            self.areas.push(Area { name, addresses, is_writable: false });
         }
     }
 

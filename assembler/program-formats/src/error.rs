@@ -46,6 +46,14 @@ pub enum DebugInfoError {
     Object(#[from] ObjectError),
 }
 
+impl ProgramError {
+    /// Returns `true` if the file is right, but not a program, or not one by itself: the user has to
+    /// give another file, or its address.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Unusable { .. } | Self::Text | Self::Unlinked | Self::NoOrigin)
+    }
+}
+
 impl DebugInfoError {
     /// Returns the message with the file, and with the line if it is of one: `game.sym:5: ...`.
     pub fn in_file(&self, file: &str) -> String {
@@ -93,6 +101,9 @@ pub enum ProgramError {
         /// What to do.
         instead: &'static str,
     },
+    /// The file is text, such as a source.
+    #[error("text, not a program: give the assembled file, or run a source with `rcflash run`")]
+    Text,
     /// The file has no bytes.
     #[error("the program has no bytes")]
     Empty,

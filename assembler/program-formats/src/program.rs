@@ -67,9 +67,10 @@ pub fn read_program(
             records(parse_large_intel_hex(&text())?, || parse_intel_hex(&text()).map(drop))?
         }
         ProgramFormat::SRecords => {
-            let records = parse_large_s_records(&text());
-            refuse_sdld_records(&text(), &records)?;
-            self::records(records?, || tdlasm::image::parse_s_records(&text()).map(drop))?
+            refuse_sdld_records(&text())?;
+            records(parse_large_s_records(&text())?, || {
+                tdlasm::image::parse_s_records(&text()).map(drop)
+            })?
         }
         ProgramFormat::Elf => {
             let executable = read_executable(content)?;
@@ -125,21 +126,19 @@ fn records(
 }
 
 /// Refuses S-records of sdldz80 4.2.0, `sdcc --out-fmt-s19`: each data record has a byte 00 before its
-/// data, and one without data begins each area.
-fn refuse_sdld_records(
-    text: &str,
-    records: &Result<RecordFile, tdlasm::image::HexError>,
-) -> Result<(), ProgramError> {
-    let data = text.lines().filter_map(|line| line.trim().strip_prefix("S1"));
-    let after_address = data.map(|record| record.get(6..).unwrap_or_default());
-    let mut has_empty = false;
-    let mut all_begin_with_zero = true;
-    for bytes in after_address {
-        has_empty |= bytes.len() == 4 && bytes.starts_with("00");
-        all_begin_with_zero &= bytes.starts_with("00");
-    }
-    let overlaps = records.is_err();
-    if all_begin_with_zero && (has_empty || overlaps) && !text.trim_start().starts_with("S0") {
+/// data, one without data begins each area, and there is no header.
+fn refuse_sdld_records(text: &str) -> Result<(), ProgramError> {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let data: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix("S1"))
+        .map(|record| record.get(6..).unwrap_or_default())
+        .collect();
+    let is_of_sdld = lines.first().is_some_and(|line| line.starts_with("S1"))
+        && data.len() > 1
+        && data.iter().all(|bytes| bytes.starts_with("00"))
+        && data.iter().any(|bytes| bytes.len() == 4);
+    if is_of_sdld {
         return Err(ProgramError::Unusable {
             what: "S-records of SDCC's sdldz80, which writes a byte 00 before the data of each record",
             instead: "give the .ihx",

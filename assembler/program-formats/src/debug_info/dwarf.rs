@@ -56,7 +56,8 @@ fn area<'d>(section: &impl ObjectSection<'d>) -> Option<Area> {
     let start = u32::try_from(section.address()).ok()?;
     let end = start.checked_add(u32::try_from(section.size()).ok()?)?;
     let name = section.name().unwrap_or_default().to_owned();
-    (is_memory && start < end && end <= 0x1_0000).then_some(Area { name, addresses: start..end })
+    let is_within = start < end && end <= 0x1_0000;
+    (is_memory && is_within).then_some(Area { name, addresses: start..end, is_writable: true })
 }
 
 fn read_lines(file: &object::File<'_>) -> Vec<SourceLine> {

@@ -74,6 +74,7 @@ pub(super) fn read(content: &[u8]) -> Result<(Image, Option<u16>, DebugInfo), Pr
         }
         if section.flags & (DATA | BSS) != 0 {
             debug.add_area(&section.name, section.address.into(), section.size as i64);
+            debug.areas.iter_mut().for_each(|area| area.is_writable = true);
         }
     }
     debug.symbols = symbols(&file)?;

@@ -43,7 +43,8 @@ impl ProgramFormat {
     /// Returns the format of a file, which may be damaged.
     ///
     /// # Errors
-    /// Returns [`ProgramError::Unusable`] for an object or listing of a tool, and for text.
+    /// Returns [`ProgramError::Unusable`] for an object of another tool, and [`ProgramError::Text`] for
+    /// text.
     ///
     /// ```
     /// use program_formats::ProgramFormat;
@@ -79,10 +80,7 @@ impl ProgramFormat {
                     false if BINARIES.contains(&extension) && !content.contains(&b'\n') => {
                         Ok(Self::Binary)
                     }
-                    false => unusable(
-                        "text, not a program",
-                        "give the assembled file, or run a source with `rcflash run`",
-                    ),
+                    false => Err(ProgramError::Text),
                 }
             }
             _ => Ok(Self::Binary),

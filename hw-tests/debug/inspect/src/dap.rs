@@ -109,8 +109,9 @@ fn launch_program(arguments: &LaunchArguments, program: &str) -> Result<StartedS
         layout: arguments.layout.as_ref().map(Into::into),
         define: define?,
         include: arguments.include.iter().map(Into::into).collect(),
-        symbols: arguments.symbols.as_ref().map(Into::into),
+        symbols: arguments.symbols.iter().map(Into::into).collect(),
         entry: arguments.entry.clone(),
+        origin: None,
     };
     let loaded = program_args.file(program).load(profile).map_err(|error| error.to_string())?;
     if line.uses_kernel() {

@@ -62,10 +62,13 @@ pub(super) struct ProgramArgs {
     /// Also search this folder for included files
     #[arg(short = 'I', long = "include", value_name = "FOLDER", help_heading = "Program")]
     pub(super) include: Vec<PathBuf>,
-    /// Symbols of a program without any, one `VALUE NAME` a line; the default is the file of the
-    /// same name with the extension .sym
+    /// Symbols and lines of a program: a symbol file, map or listing of any assembler or linker; the
+    /// default is the first such file of the same name
     #[arg(long, value_name = "FILE", help_heading = "Program")]
-    pub(super) symbols: Option<PathBuf>,
+    pub(super) symbols: Vec<PathBuf>,
+    /// Address of a binary
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address, help_heading = "Program")]
+    pub(super) origin: Option<u16>,
     /// Entry point of a program: a label or a number
     #[arg(long, value_name = "ADDRESS", help_heading = "Program")]
     pub(super) entry: Option<String>,
@@ -80,6 +83,7 @@ impl ProgramArgs {
             defines: self.define.clone(),
             include: self.include.clone(),
             symbols: self.symbols.clone(),
+            origin: self.origin,
             entry: self.entry.clone(),
         }
     }
@@ -260,12 +264,18 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
     match error {
         ProgramError::Build(error) => error.into(),
         ProgramError::Read(..) => CommandError::new(ENVIRONMENT, error),
-        ProgramError::UnknownFileType(_)
-        | ProgramError::NoEntry(_)
-        | ProgramError::Project(_)
-        | ProgramError::Pane(_) => CommandError::new(USAGE, error),
+        ProgramError::Program(_, ref cause) if cause.is_usage() => CommandError::new(USAGE, error),
+        ProgramError::NoEntry(_) | ProgramError::Project(_) | ProgramError::Pane(_) => {
+            CommandError::new(USAGE, error)
+        }
         _ => CommandError::new(FAILED, error),
     }
+}
+
+/// Parses an address such as `8000H` or `0x8000`.
+fn parse_address(text: &str) -> Result<u16, String> {
+    let number = board_debugger::parse_number(text);
+    number.ok_or_else(|| format!("invalid address '{text}': expected one such as 8000H"))
 }
 
 /// `NAME` or `NAME=VALUE`; without a value it is 1.

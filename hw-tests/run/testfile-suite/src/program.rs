@@ -1,14 +1,14 @@
 //! The program under test: assembled, linked or read from files.
 
 mod console;
+mod file;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cli_support::text::Escape;
 use firmware::code_map::{CodeMap, MappedProgram};
-use firmware::symbol_file::SymbolFile;
-use tdlasm::image::{Image, ImageRun, parse_intel_hex};
+use tdlasm::image::{Image, ImageRun};
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
@@ -32,11 +32,13 @@ pub struct ProgramFiles {
     pub sources: Vec<PathBuf>,
     /// Relocatable objects.
     pub objects: Vec<PathBuf>,
-    /// An Intel HEX file instead of sources and objects.
-    pub hex: Option<PathBuf>,
-    /// A file of symbols for it; see [`firmware::symbol_file`].
-    pub symbols: Option<PathBuf>,
-    /// The address of the first section.
+    /// A program that another tool built, instead of sources and objects.
+    pub program: Option<PathBuf>,
+    /// Files with its symbols and lines.
+    pub symbols: Vec<PathBuf>,
+    /// The folder in which its sources are looked for, apart from those of the symbols.
+    pub folder: Option<PathBuf>,
+    /// The address of the first section, or of a binary.
     pub origin: Option<u16>,
     /// A layout file instead of an origin.
     pub layout: Option<PathBuf>,
@@ -63,6 +65,8 @@ pub struct Program {
     pub linked: MappedProgram,
     /// The console.
     pub console: Option<LinkedConsole>,
+    /// What a user should know of how its files were read.
+    pub notes: Vec<String>,
 }
 
 impl ProgramFiles {
@@ -79,8 +83,8 @@ impl ProgramFiles {
     /// # Errors
     /// As [`ProgramFiles::load`].
     pub fn load_with(&self, loader: &dyn Loader) -> Result<Program, String> {
-        match &self.hex {
-            Some(hex) => self.load_hex(hex, loader),
+        match &self.program {
+            Some(program) => self.load_built(program, loader),
             None => self.link(loader),
         }
     }
@@ -120,26 +124,21 @@ impl ProgramFiles {
         Ok(assembly.map_err(|error| error.to_string().trim_end().to_owned())?.modules)
     }
 
-    fn load_hex(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
-        let wrong = |error| format!("{}: {error}", path.escaped());
-        let (image, _) = parse_intel_hex(&read_text(loader, path)?).map_err(wrong)?;
-        let mut known = MappedProgram { image, ..MappedProgram::default() };
-        if let Some(symbols) = &self.symbols {
-            let text = read_text(loader, symbols)?;
-            let file = SymbolFile::parse(symbols, &text).map_err(|error| error.to_string())?;
-            known.add_symbol_file(file);
-        }
-        // Without a line table, code and data look the same.
-        let runs = known.image.runs().iter();
-        let mut all_code: Vec<_> = runs.map(|run| u32::from(run.address)..run.end()).collect();
-        let mut all_sections = Vec::new();
+    fn load_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
+        let built = self.read_built(path, loader)?;
+        let mut known = built.mapped;
+        let mut all_code = built.code;
+        let mut all_sections = built.data;
         if self.console {
             let module = link(&console::module()?, &Layout::flat(CONSOLE_ORIGIN));
             let module = module.map_err(|errors| errors.to_string())?;
-            all_sections = sections(&module);
-            if all_code.iter().any(|one| all_sections.iter().any(|other| overlap(one, other))) {
+            let own = sections(&module);
+            let is_used = |one: &Range<u32>| own.iter().any(|other| overlap(one, other));
+            let runs = known.image.runs().iter().map(|run| u32::from(run.address)..run.end());
+            if runs.chain(all_sections.iter().cloned()).any(|range| is_used(&range)) {
                 return Err(format!("the console at {CONSOLE_ORIGIN:04X}H overlaps the program"));
             }
+            all_sections.extend(own);
             all_code.extend(code(&module));
             let console = MappedProgram::from(&module);
             let runs = known.image.runs().iter().chain(console.image.runs()).cloned();
@@ -149,7 +148,8 @@ impl ProgramFiles {
             known.symbols.replace_with(console.symbols);
             known.labels.extend(console.labels);
         }
-        Program::new(known, all_code, all_sections)
+        let notes = built.notes;
+        Ok(Program { notes, ..Program::new(known, all_code, all_sections)? })
     }
 }
 
@@ -164,7 +164,8 @@ impl Program {
             return Err("the program has no bytes".to_owned());
         }
         let map = CodeMap::from_programs([mapped.clone()]);
-        Ok(Self { image, code, sections, map, linked: mapped, console: None })
+        let (console, notes) = Default::default();
+        Ok(Self { image, code, sections, map, linked: mapped, console, notes })
     }
 
     /// Sets the console, and replaces its routine. [`ProgramFiles::console`] must have been set,

@@ -5,40 +5,19 @@ use std::path::Path;
 use cli_support::exit::{CommandError, ENVIRONMENT};
 use cli_support::files::read_input as read;
 use cli_support::text::Escape;
-use tdlasm::image::{HexError, Image, parse_intel_hex, parse_s_records};
-use tdlasm::object::{FileKind, file_kind, read_executable};
 
 /// Load address of applications in RAM.
 const APPLICATION_ADDRESS: u16 = 0x8000;
 
-/// Reads a program: Intel HEX, S-records or an ELF executable by its content, or a binary. Returns
-/// its address and its bytes.
+/// Reads a program of any format; a binary is that of an application. Returns its address and its
+/// bytes.
 pub fn read_program(path: &Path) -> Result<(u16, Vec<u8>), CommandError> {
-    let bytes = read(path)?;
-    let wrong = |problem: &dyn std::fmt::Display| {
-        CommandError::new(ENVIRONMENT, format!("{}: {problem}", path.escaped()))
-    };
-    let text = || String::from_utf8_lossy(&bytes);
-    let records = |parsed: Result<(Image, _), HexError>| parsed.map(|(image, _)| image);
-    let is_hex = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("hex"));
-    let is_text = bytes.contains(&b'\n') && std::str::from_utf8(&bytes).is_ok_and(is_printable);
-    let image = match file_kind(&bytes) {
-        Some(FileKind::IntelHex) => records(parse_intel_hex(&text())).map_err(|one| wrong(&one))?,
-        Some(FileKind::SRecords) => records(parse_s_records(&text())).map_err(|one| wrong(&one))?,
-        Some(FileKind::Elf) => read_executable(&bytes).map_err(|one| wrong(&one))?.image,
-        Some(FileKind::TdlObject) => {
-            return Err(wrong(&"an object file: link it first (`tdlasm link`)"));
-        }
-        None if is_hex => records(parse_intel_hex(&text())).map_err(|one| wrong(&one))?,
-        None if is_text => return Err(wrong(&"text, not a program: give the assembled file")),
-        None => return Ok((APPLICATION_ADDRESS, bytes)),
-    };
-    let (first, _) = image.bounds().ok_or_else(|| wrong(&"the file has no bytes"))?;
-    Ok((first, image.flat(0xFF)))
-}
-
-fn is_printable(text: &str) -> bool {
-    text.chars().all(|one| one.is_ascii_graphic() || one.is_ascii_whitespace())
+    let name = path.to_string_lossy();
+    let program = program_formats::read_program(&read(path)?, &name, Some(APPLICATION_ADDRESS));
+    let program = program
+        .map_err(|error| CommandError::new(ENVIRONMENT, format!("{}: {error}", path.escaped())))?;
+    let first = program.image.bounds().map_or(APPLICATION_ADDRESS, |(first, _)| first);
+    Ok((first, program.image.flat(0xFF)))
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ fn a_program_of_another_assembler_calls_the_bdos_at_5() {
     // At 100H: LD C,2; LD E,41H; JP 5.
     let hex = ":070100000E021E41C30500C1\n:00000001FF\n";
     std::fs::write(folder.path().join("a.hex"), hex).expect("a file");
-    let text = "hex = \"a.hex\"\nconsole = \"cpm\"\n[[case]]\nname = \"a\"\ncall = \
+    let text = "program = \"a.hex\"\nconsole = \"cpm\"\n[[case]]\nname = \"a\"\ncall = \
                 0x100\nexpect.console = \"A\"";
     let file = TestFile::parse(&folder.path().join("a.test.toml"), text);
     let file = file.unwrap_or_else(|error| panic!("{error}"));
@@ -138,7 +138,7 @@ fn a_program_of_another_assembler_calls_the_bdos_at_5() {
         Ok(_) => panic!("accepted"),
         Err(error) => error.to_string(),
     };
-    assert!(refused.ends_with(":1:7: the console at F000H overlaps the program"), "{refused}");
+    assert!(refused.ends_with(":1:11: the console at F000H overlaps the program"), "{refused}");
 }
 
 #[test]
