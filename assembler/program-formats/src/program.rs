@@ -147,10 +147,13 @@ fn refuse_sdld_records(text: &str) -> Result<(), ProgramError> {
     Ok(())
 }
 
-/// Links the modules of an ELF or TDL object at the origin.
+/// Links the modules of an ELF, COFF or TDL object at the origin.
 fn link_object(content: &[u8], name: &str, origin: Option<u16>) -> Result<Contents, ProgramError> {
     let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
-    let modules = read_modules(content, &stem)?;
+    let modules = match coff::is_coff(content) {
+        true => vec![coff::read_object(content, &stem)?],
+        false => read_modules(content, &stem)?,
+    };
     let origin = origin.ok_or(ProgramError::Unlinked)?;
     let program = link(&modules, &Layout::flat(origin)).map_err(ProgramError::Link)?;
     let symbol = |symbol: &tdlasm::link::LinkedSymbol| Symbol {

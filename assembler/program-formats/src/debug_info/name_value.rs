@@ -155,7 +155,9 @@ fn read_nm(text: &str) -> Result<DebugInfo, LineError> {
         }
         let [number, kind, name] = words[..] else { return None };
         let [letter] = kind.as_bytes() else { return None };
-        let value = hexadecimal(number).filter(|_| letter.is_ascii_alphabetic())?;
+        // `?` is a kind that nm does not know, as of debugging sections.
+        let is_kind = letter.is_ascii_alphabetic() || matches!(letter, b'?' | b'-');
+        let value = hexadecimal(number).filter(|_| is_kind)?;
         let is_constant = letter.eq_ignore_ascii_case(&b'a');
         let kind = if is_constant { SymbolKind::Constant } else { SymbolKind::Address };
         info.add_symbol(name, value, kind);

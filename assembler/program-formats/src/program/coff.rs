@@ -1,8 +1,12 @@
-//! COFF executables of GNU ld for the Z80, with stabs for source lines.
+//! COFF of GNU as and ld for the Z80, with stabs for source lines of executables.
 //!
 //! The crate `object` reads the COFF of Windows, in which values of symbols are relative to sections
 //! and there is no start address. Sources: the headers `coff/internal.h`, `coff/z80.h` and
 //! `aout/stab.def` of GNU binutils 2.40.
+
+mod object;
+
+pub(super) use object::read_object;
 
 use std::sync::Arc;
 
@@ -46,6 +50,11 @@ pub(super) fn is_coff(content: &[u8]) -> bool {
     file.half(0) == Ok(MAGIC) && (1..100).contains(&sections) && content.len() > HEADER + SECTION
 }
 
+/// Returns `true` for a file that is linked.
+pub(super) fn is_linked(content: &[u8]) -> bool {
+    Bytes(content).half(18).is_ok_and(|flags| flags & EXECUTABLE != 0)
+}
+
 /// Returns symbols and lines of a COFF executable; `None` for another file.
 pub(crate) fn debug_info(content: &[u8]) -> Option<Result<DebugInfo, DebugInfoError>> {
     is_coff(content).then(|| {
@@ -57,7 +66,7 @@ pub(crate) fn debug_info(content: &[u8]) -> Option<Result<DebugInfo, DebugInfoEr
 /// Reads an executable.
 pub(super) fn read(content: &[u8]) -> Result<(Image, Option<u16>, DebugInfo), ProgramError> {
     let file = Bytes(content);
-    if file.half(18)? & EXECUTABLE == 0 {
+    if !is_linked(content) {
         return Err(ProgramError::Unlinked);
     }
     let sections = sections(&file)?;
@@ -118,6 +127,8 @@ struct Section {
     address: u32,
     size: usize,
     offset: usize,
+    /// The offset and number of relocations.
+    relocations: (usize, usize),
     flags: u32,
 }
 
@@ -139,28 +150,36 @@ fn sections(file: &Bytes<'_>) -> Result<Vec<Section>, ProgramError> {
             address: file.word(at + 12)?,
             size: file.word(at + 16)? as usize,
             offset: file.word(at + 20)? as usize,
+            relocations: (file.word(at + 24)? as usize, file.half(at + 32)?.into()),
             flags: file.word(at + 36)?,
         })
     };
     (0..usize::from(file.half(2)?)).map(section).collect()
 }
 
-fn symbols(file: &Bytes<'_>) -> Result<Vec<Symbol>, ProgramError> {
+/// An entry of the symbol table.
+struct FileSymbol {
+    /// The index in the table, by which relocations name it.
+    index: usize,
+    name: String,
+    value: u32,
+    /// The number of the section from 1, 0 for a symbol that is not defined, or [`ABSOLUTE`].
+    section: i16,
+    class: u8,
+    /// Whether more entries describe it, as those of a section or a file.
+    has_more: bool,
+}
+
+fn file_symbols(file: &Bytes<'_>) -> Result<Vec<FileSymbol>, ProgramError> {
     let first = file.word(8)? as usize;
     let count = file.word(12)? as usize;
     let strings = first.saturating_add(count.saturating_mul(SYMBOL));
     let mut found = Vec::new();
-    let mut number = 0;
-    while number < count {
-        let at = first + number * SYMBOL;
+    let mut index = 0;
+    while index < count {
+        let at = first + index * SYMBOL;
         let entry = file.slice(at, SYMBOL)?;
-        let (class, more) = (entry[16], usize::from(entry[17]));
-        number += 1 + more;
-        let section = i16::from_le_bytes([entry[12], entry[13]]);
-        // Symbols with more entries are sections and files.
-        if !matches!(class, EXTERNAL | STATIC | LABEL) || more > 0 || section == 0 {
-            continue;
-        }
+        let more = usize::from(entry[17]);
         let name = match file.word(at)? {
             0 => file.text(strings.saturating_add(file.word(at + 4)? as usize))?,
             _ => {
@@ -168,16 +187,34 @@ fn symbols(file: &Bytes<'_>) -> Result<Vec<Symbol>, ProgramError> {
                 String::from_utf8_lossy(&entry[..end]).into_owned()
             }
         };
-        let is_constant = section == ABSOLUTE;
-        found.push(Symbol {
+        found.push(FileSymbol {
+            index,
             name,
-            value: file.word(at + 8)?.cast_signed().into(),
-            kind: if is_constant { SymbolKind::Constant } else { SymbolKind::Address },
-            exported: class == EXTERNAL,
-            page: None,
+            value: file.word(at + 8)?,
+            section: i16::from_le_bytes([entry[12], entry[13]]),
+            class: entry[16],
+            has_more: more > 0,
         });
+        index += 1 + more;
     }
     Ok(found)
+}
+
+fn symbols(file: &Bytes<'_>) -> Result<Vec<Symbol>, ProgramError> {
+    let is_name = |symbol: &FileSymbol| {
+        matches!(symbol.class, EXTERNAL | STATIC | LABEL) && !symbol.has_more && symbol.section != 0
+    };
+    let symbol = |symbol: FileSymbol| {
+        let is_constant = symbol.section == ABSOLUTE;
+        Symbol {
+            name: symbol.name,
+            value: symbol.value.cast_signed().into(),
+            kind: if is_constant { SymbolKind::Constant } else { SymbolKind::Address },
+            exported: symbol.class == EXTERNAL,
+            page: None,
+        }
+    };
+    Ok(file_symbols(file)?.into_iter().filter(is_name).map(symbol).collect())
 }
 
 /// Returns the lines of the stabs of GNU as, option -gstabs.

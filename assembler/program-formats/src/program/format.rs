@@ -22,7 +22,7 @@ pub enum ProgramFormat {
     Elf,
     /// A COFF executable of GNU ld.
     Coff,
-    /// An ELF or TDL object, which is not linked.
+    /// An ELF, COFF or TDL object, which is not linked.
     Object,
     /// TRSDOS `/CMD`, which zmac writes.
     Cmd,
@@ -99,7 +99,10 @@ impl ProgramFormat {
             }),
             [b':', rest @ ..] if has_digits(rest, 10) => Some(Self::IntelHex),
             [b'S' | b's', b'0'..=b'9', rest @ ..] if has_digits(rest, 8) => Some(Self::SRecords),
-            _ if coff::is_coff(content) => Some(Self::Coff),
+            _ if coff::is_coff(content) => Some(match coff::is_linked(content) {
+                true => Self::Coff,
+                false => Self::Object,
+            }),
             _ if read_tdl(content, "").is_ok_and(|modules| !modules.is_empty()) => {
                 Some(Self::Object)
             }
