@@ -107,39 +107,14 @@ pub(crate) struct RelativeSection {
 /// It takes the text and the name of the file.
 type Reader = fn(&str, &str) -> Result<DebugInfo, DebugInfoError>;
 
-/// Reads a file with symbols or lines. `name` is its name, by which the source file of a listing is
-/// called if the listing does not name it.
-///
-/// # Errors
-/// Returns [`DebugInfoError`] if the file is of no known format, if a line is not of its format, or
-/// if its addresses are not final.
-pub fn read_debug_info(content: &[u8], name: &str) -> Result<DebugInfo, DebugInfoError> {
-    if content.starts_with(b"\x7FELF") {
-        return not_empty(read_elf(content)?);
-    }
-    if let Some(coff) = crate::program::coff_debug_info(content) {
-        return not_empty(coff?);
-    }
-    if content.iter().take(512).any(|byte| *byte < b'\t') {
-        return Err(DebugInfoError::Unusable {
-            what: "a binary file, not one of symbols",
-            instead: "give the symbol file, map or listing of the assembler or linker",
-        });
-    }
+/// Reads a text with symbols or lines.
+pub(crate) fn read_text(content: &[u8], name: &str) -> Result<DebugInfo, DebugInfoError> {
     let text = String::from_utf8_lossy(content);
     // CP/M fills the last sector with 1AH.
     let text = text.trim_end_matches(['\x1A', '\0']);
-    not_empty(match marked_reader(text, name) {
-        Some(read) => read(text, name)?,
-        None => name_value::read(text).map_err(DebugInfoError::Line)?,
-    })
-}
-
-fn not_empty(info: DebugInfo) -> Result<DebugInfo, DebugInfoError> {
-    let has_symbols = !info.symbols.is_empty() || !info.areas.is_empty();
-    match !has_symbols && info.lines.is_empty() && info.relative.is_empty() {
-        true => Err(DebugInfoError::Empty),
-        false => Ok(info),
+    match marked_reader(text, name) {
+        Some(read) => read(text, name),
+        None => name_value::read(text).map_err(DebugInfoError::Line),
     }
 }
 
@@ -183,6 +158,12 @@ fn read_lines(
 }
 
 impl DebugInfo {
+    /// Returns `true` if nothing is known.
+    pub(crate) fn is_empty(&self) -> bool {
+        let has_lines = !self.lines.is_empty() || !self.relative.is_empty();
+        self.symbols.is_empty() && self.areas.is_empty() && !has_lines
+    }
+
     fn add_symbol(&mut self, name: &str, value: i64, kind: SymbolKind) {
         self.add_paged(name, value, kind, None);
     }

@@ -102,7 +102,9 @@ pub enum ProgramError {
         instead: &'static str,
     },
     /// The file is text, such as a source.
-    #[error("text, not a program: give the assembled file, or run a source with `rcflash run`")]
+    #[error(
+        "text, not a program: give the assembled file, or run a source (.asm) with `rcflash run`"
+    )]
     Text,
     /// The file has no bytes.
     #[error("the program has no bytes")]

@@ -19,15 +19,16 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
+mod coff;
 mod debug_info;
 mod error;
 mod number;
 mod program;
+mod reader;
 mod symbol_table;
 
-pub use debug_info::{
-    Area, DebugInfo, SourceLine, Symbol, SymbolKind, line_table, read_debug_info,
-};
+pub use debug_info::{Area, DebugInfo, SourceLine, Symbol, SymbolKind, line_table};
 pub use error::{DebugInfoError, LineError, ProgramError};
-pub use program::{Program, ProgramFormat, read_program};
+pub use program::{Program, ProgramFormat, read_first_64_kib, read_program};
+pub use reader::read_debug_info;
 pub use symbol_table::{SymbolError, SymbolTable};

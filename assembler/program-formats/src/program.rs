@@ -1,6 +1,5 @@
 //! The bytes of a program.
 
-mod coff;
 mod format;
 
 use std::path::Path;
@@ -12,9 +11,8 @@ use tdlasm::link::{Layout, link};
 use tdlasm::object::{ObjectError, read_executable, read_modules};
 
 use crate::debug_info::{self, DebugInfo};
-use crate::{ProgramError, Symbol, SymbolKind};
+use crate::{ProgramError, Symbol, SymbolKind, coff};
 
-pub(crate) use coff::debug_info as coff_debug_info;
 pub use format::ProgramFormat;
 
 /// A program.
@@ -54,6 +52,28 @@ pub fn read_program(
     name: &str,
     origin: Option<u16>,
 ) -> Result<Program, ProgramError> {
+    read(content, name, origin, false)
+}
+
+/// Reads a program as [`read_program`] does. Of the image of a ROM chip that is larger than the memory
+/// of a Z80 it returns the first 64 KiB, with a note.
+///
+/// # Errors
+/// As [`read_program`].
+pub fn read_first_64_kib(
+    content: &[u8],
+    name: &str,
+    origin: Option<u16>,
+) -> Result<Program, ProgramError> {
+    read(content, name, origin, true)
+}
+
+fn read(
+    content: &[u8],
+    name: &str,
+    origin: Option<u16>,
+    leave_out: bool,
+) -> Result<Program, ProgramError> {
     let format = ProgramFormat::detect(content, name)?;
     let text = || String::from_utf8_lossy(content);
     let (image, start, debug) = match format {
@@ -63,12 +83,12 @@ pub fn read_program(
             let origin = origin.or(is_cpm.then_some(CPM_ORIGIN)).ok_or(ProgramError::NoOrigin)?;
             (binary(content, origin)?, None, DebugInfo::default())
         }
-        ProgramFormat::IntelHex => {
-            records(parse_large_intel_hex(&text())?, || parse_intel_hex(&text()).map(drop))?
-        }
+        ProgramFormat::IntelHex => records(parse_large_intel_hex(&text())?, leave_out, || {
+            parse_intel_hex(&text()).map(drop)
+        })?,
         ProgramFormat::SRecords => {
             refuse_sdld_records(&text())?;
-            records(parse_large_s_records(&text())?, || {
+            records(parse_large_s_records(&text())?, leave_out, || {
                 tdlasm::image::parse_s_records(&text()).map(drop)
             })?
         }
@@ -103,19 +123,20 @@ fn binary(content: &[u8], origin: u16) -> Result<Image, ProgramError> {
 const ERASED: u8 = 0xFF;
 
 /// Returns the bytes of the 64 KiB that a Z80 addresses. The image of a larger ROM chip is read if the
-/// rest of it is erased; `check` returns the error of its first line otherwise.
+/// rest of it is erased, or if `leave_out` is set; otherwise `check` returns the error of its line.
 fn records(
     records: RecordFile,
+    leave_out: bool,
     check: impl Fn() -> Result<(), tdlasm::image::HexError>,
 ) -> Result<Contents, ProgramError> {
     let is_low = |record: &&(u32, Vec<u8>)| record.0 as usize + record.1.len() <= 0x1_0000;
     let mut debug = DebugInfo::default();
     if !records.data.iter().all(|record| is_low(&record)) {
         let mut high = records.data.iter().filter(|record| !is_low(record));
-        if !high.all(|(_, bytes)| bytes.iter().all(|byte| *byte == ERASED)) {
+        if !high.all(|(_, bytes)| bytes.iter().all(|byte| *byte == ERASED)) && !leave_out {
             check()?;
         }
-        debug.notes.push("the bytes from 10000H are those of an erased ROM, and left out".into());
+        debug.notes.push("the bytes from 10000H are left out: a Z80 addresses 64 KiB".into());
     }
     let low = records.data.iter().filter(is_low);
     let runs = low.filter_map(|(address, bytes)| {

@@ -5,9 +5,8 @@ use std::path::Path;
 use tdlasm::image::{Image, ImageRun};
 use tdlasm::object::read_tdl;
 
-use super::coff;
-use crate::ProgramError;
 use crate::debug_info::is_sdas_object;
+use crate::{ProgramError, coff};
 
 /// A format of program files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

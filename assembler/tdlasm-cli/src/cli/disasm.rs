@@ -6,7 +6,7 @@ use clap::Args;
 use cli_support::exit;
 use cli_support::text::Escape;
 use program_formats::{
-    DebugInfo, ProgramError, ProgramFormat, SymbolKind, read_debug_info, read_program,
+    DebugInfo, ProgramError, ProgramFormat, SymbolKind, read_debug_info, read_first_64_kib,
 };
 use tdlasm::disasm::disassemble;
 use tdlasm::image::{Image, ImageRun};
@@ -62,7 +62,7 @@ fn program(
         None if path.extension().is_none() => "a.bin".into(),
         _ => path.to_string_lossy(),
     };
-    let program = match read_program(&content, &name, Some(origin)) {
+    let program = match read_first_64_kib(&content, &name, Some(origin)) {
         Ok(program) => program,
         Err(ProgramError::TooLong { .. }) => return binary(path, content, origin),
         Err(error) => {

@@ -6,7 +6,7 @@
 
 mod object;
 
-pub(super) use object::read_object;
+pub(crate) use object::read_object;
 
 use std::sync::Arc;
 
@@ -44,27 +44,25 @@ const N_SOL: u8 = 0x84;
 const N_SLINE: u8 = 0x44;
 
 /// Returns `true` for a file that begins as COFF for the Z80 does.
-pub(super) fn is_coff(content: &[u8]) -> bool {
+pub(crate) fn is_coff(content: &[u8]) -> bool {
     let file = Bytes(content);
     let sections = file.half(2).map_or(0, usize::from);
     file.half(0) == Ok(MAGIC) && (1..100).contains(&sections) && content.len() > HEADER + SECTION
 }
 
 /// Returns `true` for a file that is linked.
-pub(super) fn is_linked(content: &[u8]) -> bool {
+pub(crate) fn is_linked(content: &[u8]) -> bool {
     Bytes(content).half(18).is_ok_and(|flags| flags & EXECUTABLE != 0)
 }
 
-/// Returns symbols and lines of a COFF executable; `None` for another file.
-pub(crate) fn debug_info(content: &[u8]) -> Option<Result<DebugInfo, DebugInfoError>> {
-    is_coff(content).then(|| {
-        let wrong = |error: ProgramError| ObjectError::Format(error.to_string()).into();
-        read(content).map(|(_, _, debug)| debug).map_err(wrong)
-    })
+/// Returns symbols and lines of an executable.
+pub(crate) fn debug_info(content: &[u8]) -> Result<DebugInfo, DebugInfoError> {
+    let wrong = |error: ProgramError| ObjectError::Format(error.to_string()).into();
+    read(content).map(|(_, _, debug)| debug).map_err(wrong)
 }
 
 /// Reads an executable.
-pub(super) fn read(content: &[u8]) -> Result<(Image, Option<u16>, DebugInfo), ProgramError> {
+pub(crate) fn read(content: &[u8]) -> Result<(Image, Option<u16>, DebugInfo), ProgramError> {
     let file = Bytes(content);
     if !is_linked(content) {
         return Err(ProgramError::Unlinked);
