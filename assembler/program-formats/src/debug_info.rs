@@ -12,7 +12,7 @@ mod sld;
 mod wla;
 mod z88dk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub struct SourceLine {
     pub address: u16,
     /// The source file, as the tool names it. A module of SDCC has no extension.
     pub file: Arc<str>,
-    /// The line, from 1.
+    /// The line, from 1; 0 where the line before ends and none begins.
     pub line: u32,
     /// The page or bank of memory, numbered as the tool numbers them.
     pub page: Option<u32>,
@@ -192,12 +192,11 @@ impl DebugInfo {
     /// Adds what another file says about the same program. Symbols and areas that are known are left
     /// out, and its lines if there are others: the first file is the one that a user named first.
     pub fn merge(&mut self, other: Self) {
-        for symbol in other.symbols {
-            if !self.symbols.iter().any(|one| one.name == symbol.name && one.value == symbol.value)
-            {
-                self.symbols.push(symbol);
-            }
-        }
+        let known: HashSet<(&str, i64)> =
+            self.symbols.iter().map(|symbol| (&*symbol.name, symbol.value)).collect();
+        let is_new = |symbol: &Symbol| !known.contains(&(&*symbol.name, symbol.value));
+        let new: Vec<Symbol> = other.symbols.into_iter().filter(is_new).collect();
+        self.symbols.extend(new);
         for area in other.areas {
             if !self.areas.contains(&area) {
                 self.areas.push(area);
@@ -225,17 +224,11 @@ impl DebugInfo {
                 unknown.push(section);
                 continue;
             };
-            let addresses =
-                section.lines.iter().map(|(offset, file, line)| (start + offset, file, line));
-            let added: Vec<_> = addresses.collect();
-            let is_replaced = |line: &SourceLine| {
-                added
-                    .iter()
-                    .any(|(at, file, _)| i64::from(line.address) == *at && line.file == **file)
-            };
-            self.lines.retain(|line| !is_replaced(line));
-            for (address, file, line) in added {
-                self.add_line(address, file, *line);
+            let replaced: HashSet<(i64, &Arc<str>)> =
+                section.lines.iter().map(|(offset, file, _)| (start + offset, file)).collect();
+            self.lines.retain(|line| !replaced.contains(&(line.address.into(), &line.file)));
+            for (offset, file, line) in &section.lines {
+                self.add_line(start + offset, file, *line);
             }
         }
         self.relative = unknown;
@@ -278,8 +271,8 @@ pub fn line_table(lines: &[SourceLine], image: &Image) -> Vec<LinkedLine> {
     let mut starts: BTreeMap<u16, (&Arc<str>, u32)> = BTreeMap::new();
     for line in lines {
         let known = starts.entry(line.address).or_insert((&line.file, line.line));
-        if *known.0 == line.file {
-            known.1 = known.1.max(line.line);
+        if known.1 == 0 || (*known.0 == line.file && line.line > known.1) {
+            *known = (&line.file, line.line);
         }
     }
     let ends = starts.keys().skip(1).map(|at| u32::from(*at)).chain([0x1_0000]);
@@ -287,7 +280,7 @@ pub fn line_table(lines: &[SourceLine], image: &Image) -> Vec<LinkedLine> {
         let first = u32::from(*address);
         let mut runs = image.runs().iter();
         let run = runs.find(|run| (run.address.into()..run.end()).contains(&first))?;
-        Some(LinkedLine {
+        (*line > 0).then(|| LinkedLine {
             address: *address,
             size: end.min(run.end()) - first,
             module: 0,
@@ -296,4 +289,36 @@ pub fn line_table(lines: &[SourceLine], image: &Image) -> Vec<LinkedLine> {
         })
     };
     starts.iter().zip(ends).filter_map(linked).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tdlasm::image::ImageRun;
+
+    #[test]
+    fn a_line_ends_at_the_next_one_at_an_end_or_with_the_bytes() {
+        let line = |address, file: &str, line| SourceLine {
+            address,
+            file: Arc::from(file),
+            line,
+            page: None,
+        };
+        let runs = [(0x8000, 8), (0x9000, 4)];
+        let runs = runs.map(|(address, count)| ImageRun { address, bytes: vec![0; count] });
+        let lines = [
+            line(0x8000, "a.c", 5),
+            line(0x8002, "a.c", 6),
+            line(0x8002, "a.c", 7),
+            line(0x8002, "b.c", 9),
+            line(0x8004, "", 0),
+            line(0x9000, "", 0),
+            line(0x9000, "a.c", 1),
+            line(0xA000, "a.c", 2),
+        ];
+        let table = line_table(&lines, &Image::new(runs));
+        let table: Vec<_> =
+            table.iter().map(|one| (one.address, one.size, one.place.line)).collect();
+        assert_eq!(table, [(0x8000, 2, 5), (0x8002, 2, 7), (0x9000, 4, 1)]);
+    }
 }

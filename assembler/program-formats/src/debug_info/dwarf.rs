@@ -87,14 +87,13 @@ fn add_unit(
     // By number.
     let mut names: HashMap<u64, Arc<str>> = HashMap::new();
     while let Some((header, row)) = rows.next_row()? {
-        let (Some(file), Some(line)) = (row.file(header), row.line()) else { continue };
-        let (Ok(address), Ok(line)) = (u16::try_from(row.address()), u32::try_from(line.get()))
-        else {
-            continue;
-        };
+        let Ok(address) = u16::try_from(row.address()) else { continue };
         if row.end_sequence() {
+            lines.push(SourceLine { address, file: Arc::from(""), line: 0, page: None });
             continue;
         }
+        let (Some(file), Some(line)) = (row.file(header), row.line()) else { continue };
+        let Ok(line) = u32::try_from(line.get()) else { continue };
         let file = match names.get(&row.file_index()) {
             Some(known) => Arc::clone(known),
             None => {

@@ -78,6 +78,8 @@ impl TestFile {
                     path.clone_into(&mut file.path);
                     file.panes = panes(fields);
                     (file.setup, file.cases, file.properties) = tests;
+                    let routines: Vec<_> = file.steps().map(|step| step.call.address).collect();
+                    file.program.add_reachable_code(routines);
                 }
                 file
             };

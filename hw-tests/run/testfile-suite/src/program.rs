@@ -2,6 +2,7 @@
 
 mod console;
 mod file;
+mod reachable;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -67,6 +68,8 @@ pub struct Program {
     pub console: Option<LinkedConsole>,
     /// What a user should know of how its files were read.
     pub notes: Vec<String>,
+    /// Whether its files do not say what is code.
+    has_unknown_code: bool,
 }
 
 impl ProgramFiles {
@@ -148,8 +151,9 @@ impl ProgramFiles {
             known.symbols.replace_with(console.symbols);
             known.labels.extend(console.labels);
         }
-        let notes = built.notes;
-        Ok(Program { notes, ..Program::new(known, all_code, all_sections)? })
+        let (notes, has_unknown_code) = (built.notes, built.has_unknown_code);
+        let program = Program::new(known, all_code, all_sections)?;
+        Ok(Program { notes, has_unknown_code, ..program })
     }
 }
 
@@ -164,8 +168,9 @@ impl Program {
             return Err("the program has no bytes".to_owned());
         }
         let map = CodeMap::from_programs([mapped.clone()]);
-        let (console, notes) = Default::default();
-        Ok(Self { image, code, sections, map, linked: mapped, console, notes })
+        let (console, notes, has_unknown_code) = Default::default();
+        let linked = mapped;
+        Ok(Self { image, code, sections, map, linked, console, notes, has_unknown_code })
     }
 
     /// Sets the console, and replaces its routine. [`ProgramFiles::console`] must have been set,
@@ -178,6 +183,14 @@ impl Program {
         self.image = self.linked.image.clone();
         self.map = CodeMap::from_programs([self.linked.clone()]);
         Ok(())
+    }
+
+    /// Adds the code that calls of these routines reach, if the files of the program do not say what
+    /// is code.
+    pub(crate) fn add_reachable_code(&mut self, routines: impl IntoIterator<Item = u16>) {
+        if self.has_unknown_code {
+            self.code.extend(reachable::reachable(&self.image, routines));
+        }
     }
 
     /// Returns an address without a byte of the program, to which calls return.

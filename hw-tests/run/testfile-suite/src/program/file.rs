@@ -17,6 +17,8 @@ pub(super) struct BuiltProgram {
     pub(super) code: Vec<Range<u32>>,
     pub(super) data: Vec<Range<u32>>,
     pub(super) notes: Vec<String>,
+    /// Whether its files do not say what is code.
+    pub(super) has_unknown_code: bool,
 }
 
 impl ProgramFiles {
@@ -48,7 +50,8 @@ impl ProgramFiles {
         let data = data(&mapped, &info);
         let code = code(&mapped, &info);
         let code = code.into_iter().flat_map(|range| without(range, &data)).collect();
-        Ok(BuiltProgram { mapped, code, data, notes: info.notes })
+        let has_unknown_code = mapped.lines.is_empty();
+        Ok(BuiltProgram { mapped, code, data, notes: info.notes, has_unknown_code })
     }
 }
 
@@ -66,13 +69,9 @@ fn data(mapped: &MappedProgram, info: &DebugInfo) -> Vec<Range<u32>> {
     areas.map(|area| area.addresses.clone()).collect()
 }
 
-/// Returns the memory of code. With source lines it is that of lines, up to a label that has none, as
-/// that of a table or a variable; without, all bytes.
+/// Returns the memory of source lines, each up to a label that has none, as that of a table or a
+/// variable.
 fn code(mapped: &MappedProgram, info: &DebugInfo) -> Vec<Range<u32>> {
-    if mapped.lines.is_empty() {
-        let runs = mapped.image.runs().iter();
-        return runs.map(|run| u32::from(run.address)..run.end()).collect();
-    }
     let labels = info.symbols.iter().filter(|symbol| symbol.kind != SymbolKind::Constant);
     let labels: BTreeSet<u32> =
         labels.filter_map(|symbol| u16::try_from(symbol.value).ok()).map(u32::from).collect();
@@ -128,7 +127,7 @@ mod tests {
         assert_eq!(code, [(0x8000, 0x8001), (0x8001, 0x8004)]);
         assert_eq!(data, [(0x9000, 0x9004)], "the area of code has bytes");
         let [code, _] = memory(&run, "DEF start 0x8000\nDEF table 0x8004\n");
-        assert_eq!(code, [(0x8000, 0x8008)]);
+        assert_eq!(code, [], "it is not known");
     }
 
     #[test]
