@@ -93,7 +93,7 @@ export interface Methods {
    * Moves the board. It runs by slices; `stop` with this request's number pauses it, and a pause comes by itself after `seconds`
    * (10 if not given) of the computer's time.
    */
-  "debug.move": { params: { motion: Motion; address?: number; turn?: number; seconds?: number }; result: DebugState };
+  "debug.move": { params: { motion: Motion; address?: number; step?: number; seconds?: number }; result: DebugState };
   /** Sets breakpoints, all of them: by line or by address, with a condition in the debugger's language. */
   "debug.breakpoints": { params: { breakpoints: BreakpointWish[] }; result: { breakpoints: Breakpoint[] } };
   /** The state again, with other windows of memory. */
@@ -312,7 +312,7 @@ export interface CorpusSummary {
 
 export type Motion =
   | "step" | "over" | "line" | "lineInto" | "out" | "go" | "to"
-  | "back" | "backLine" | "backGo" | "backTo" | "backToChange" | "toTurn" | "restart";
+  | "back" | "backLine" | "backGo" | "backTo" | "backToChange" | "toStep" | "restart";
 export interface MemoryWindow { address: number; length: number }
 export interface DebugState {
   halt: "step" | "breakpoint" | "watchpoint" | "idle" | "start" | "paused";
@@ -329,7 +329,7 @@ export interface DebugState {
   clock: number;
   elapsed: number;
   /** Instructions since the session began: goes back with the board. */
-  turn: number;
+  step: number;
   calls: { routine: string; address: number; site: string; file?: string; line?: number; service: boolean; seen: boolean }[];
   memory: { address: number; bytes: number[] }[];
   /** The attackers array as it stands in memory, and the registers by the article's names inside XCHNG. */

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::text::eprint_message;
+use crate::text::{MessageKind, eprint_message, has_json_messages};
 
 /// The thing under test is wrong, such as a failed verify or a wrong residue.
 pub const FAILED: u8 = 1;
@@ -25,7 +25,10 @@ pub type CommandResult = Result<u8, CommandError>;
 /// Returns the exit code of a result; writes an error to standard error, after the program's name.
 pub fn report_result(program: &str, result: CommandResult) -> ExitCode {
     let code = result.unwrap_or_else(|error| {
-        eprint_message(format!("{program}: {}", error.message));
+        match has_json_messages() {
+            true => MessageKind::Error.eprint(None, error.message),
+            false => eprint_message(format!("{program}: {}", error.message)),
+        }
         error.code
     });
     ExitCode::from(code)

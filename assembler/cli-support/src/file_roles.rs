@@ -110,7 +110,7 @@ fn new_path(path: &Path) -> PathBuf {
     folder.join(path.file_name().unwrap_or(OsStr::new("..")))
 }
 
-/// Returns the files in a folder whose names have this ending; none if it can't be read.
+/// Returns the files in a folder whose names have this ending; none if it cannot be read.
 fn files_in(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let has_ending = |path: &PathBuf| path.to_string_lossy().ends_with(ending);

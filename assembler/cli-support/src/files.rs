@@ -13,20 +13,20 @@ pub const MAX_INPUT_BYTES: u64 = 64 << 20;
 /// Reads a file of up to [`MAX_INPUT_BYTES`] for a command.
 ///
 /// # Errors
-/// Returns an error with exit code 3 and the file's name if it can't be read.
+/// Returns an error with exit code 3 and the file's name if it cannot be read.
 pub fn read_input(path: &Path) -> Result<Vec<u8>, CommandError> {
     File::open(path).and_then(|file| read_limited(file, MAX_INPUT_BYTES)).map_err(|error| {
-        CommandError::new(ENVIRONMENT, format!("can't read {}: {error}", path.escaped()))
+        CommandError::new(ENVIRONMENT, format!("cannot read {}: {error}", path.escaped()))
     })
 }
 
 /// Writes a file by [`write_atomic`] for a command.
 ///
 /// # Errors
-/// Returns an error with exit code 3 and the file's name if it can't be written.
+/// Returns an error with exit code 3 and the file's name if it cannot be written.
 pub fn write_output(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
     write_atomic(path, bytes).map_err(|error| {
-        CommandError::new(ENVIRONMENT, format!("can't write {}: {error}", path.escaped()))
+        CommandError::new(ENVIRONMENT, format!("cannot write {}: {error}", path.escaped()))
     })
 }
 
@@ -68,14 +68,14 @@ pub fn replace_durable(path: &Path, content: Content) -> io::Result<()> {
 /// Syncs the directory that contains `file`, so that new names in it survive a power failure.
 ///
 /// # Errors
-/// Returns the system's error. Systems that can't sync a directory report success.
+/// Returns the system's error. Systems that cannot sync a directory report success.
 pub fn sync_parent_dir(file: &Path) -> io::Result<()> {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // Windows and some file systems can't sync a directory.
+        // Windows and some file systems cannot sync a directory.
         Err(error) if is_sync_unsupported(&error) => Ok(()),
         other => other,
     }

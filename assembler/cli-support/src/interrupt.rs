@@ -9,7 +9,7 @@ use crate::exit::{CommandError, ENVIRONMENT, INTERRUPTED};
 /// exits at once.
 ///
 /// # Errors
-/// Returns the system's error, with exit code 3, if the handler can't be installed.
+/// Returns the system's error, with exit code 3, if the handler cannot be installed.
 pub fn install_handler() -> Result<Arc<AtomicBool>, CommandError> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
@@ -19,7 +19,7 @@ pub fn install_handler() -> Result<Arc<AtomicBool>, CommandError> {
         }
     };
     ctrlc::set_handler(stop).map_err(|error| {
-        CommandError::new(ENVIRONMENT, format!("can't install a handler for Ctrl-C: {error}"))
+        CommandError::new(ENVIRONMENT, format!("cannot install a handler for Ctrl-C: {error}"))
     })?;
     Ok(flag)
 }

@@ -15,7 +15,7 @@ use crate::file_roles::{ArgumentRole, check_arguments};
 use crate::files::write_atomic;
 use crate::output::print_bytes;
 use crate::text::{
-    Escape, eprint_coloured, eprint_escaped, eprint_message, escape_controls, has_json_messages,
+    Escape, MessageKind, eprint_coloured, eprint_escaped, escape_controls, has_json_messages,
 };
 
 /// Parses the command line of a program, runs its command, and returns the exit code: that of the
@@ -48,7 +48,9 @@ fn parse_args<P: Parser>() -> Result<(P, Command, ArgMatches), ExitCode> {
         if error.use_stderr() {
             let text = error.render();
             if has_json_messages() {
-                eprint_message(text.to_string().trim_end());
+                let text = text.to_string();
+                // clap has no other form of the message.
+                MessageKind::Error.eprint(None, text.trim_start_matches("error: ").trim_end());
                 return ExitCode::from(USAGE);
             }
             let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
@@ -232,7 +234,7 @@ pub fn missing_help(command: &Command) -> Vec<String> {
 /// Prints the completion script for a shell.
 ///
 /// # Errors
-/// Returns an error with exit code 3 if standard output can't be written.
+/// Returns an error with exit code 3 if standard output cannot be written.
 pub fn print_completions(args: &CompletionsArgs, command: Command) -> CommandResult {
     print_bytes(&script(args.shell, command)).map(|()| 0)
 }
@@ -247,10 +249,10 @@ fn script(shell: Shell, mut command: Command) -> Vec<u8> {
 /// Prints the program's manual page, or writes the pages of all subcommands into a folder.
 ///
 /// # Errors
-/// Returns an error with exit code 3 if the pages can't be written.
+/// Returns an error with exit code 3 if the pages cannot be written.
 pub fn write_or_print_pages(args: &ManArgs, command: Command) -> CommandResult {
     let cannot = |error: io::Error| {
-        CommandError::new(ENVIRONMENT, format!("can't write the manual pages: {error}"))
+        CommandError::new(ENVIRONMENT, format!("cannot write the manual pages: {error}"))
     };
     let pages = render_pages(command).map_err(cannot)?;
     let Some(folder) = &args.folder else {

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Prints text with control characters escaped. A closed pipe is not an error.
 ///
 /// # Errors
-/// Returns an error with exit code 3 if standard output can't be written.
+/// Returns an error with exit code 3 if standard output cannot be written.
 pub fn print(text: &str) -> Result<(), CommandError> {
     print_bytes(text::escape_lines(text).as_bytes())
 }
@@ -20,7 +20,7 @@ pub fn print(text: &str) -> Result<(), CommandError> {
 /// As [`print()`].
 pub fn print_bytes(bytes: &[u8]) -> Result<(), CommandError> {
     text::print_bytes(bytes).map_err(|error| {
-        CommandError::new(ENVIRONMENT, format!("can't write to standard output: {error}"))
+        CommandError::new(ENVIRONMENT, format!("cannot write to standard output: {error}"))
     })
 }
 
@@ -48,7 +48,7 @@ pub fn print_totals<C: Serialize>(
 /// Returns a value as one line of JSON, with control characters in JSON escapes.
 ///
 /// # Errors
-/// Returns an error with exit code 70 if the value can't be serialized.
+/// Returns an error with exit code 70 if the value cannot be serialized.
 pub fn json_line(value: &impl Serialize) -> Result<String, CommandError> {
     let mut json = serde_json::to_string(value).map_err(|error| CommandError::new(BUG, error))?;
     if let Cow::Owned(safe) = text::escape_json(&json) {

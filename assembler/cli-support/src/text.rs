@@ -2,9 +2,9 @@
 //! terminal.
 //!
 //! A *value*, such as a file's name, is put into a message by [`Escape::escaped`], which escapes
-//! line breaks too, so that a value can't imitate a line of output. A whole *message* is written by
-//! [`eprint_message`] or `output::print`, which keep line breaks and escape all other control
-//! characters.
+//! line breaks too, so that a value cannot imitate a line of output. A whole *message* is written
+//! by [`MessageKind::eprint`] or `output::print`, which keep line breaks and escape all other
+//! control characters.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -167,20 +167,90 @@ impl Escape for PathBuf {
     }
 }
 
-/// Formats a message and passes it to [`eprint_message`](crate::text::eprint_message).
+/// The kind of a message on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageKind {
+    /// What went wrong.
+    Error,
+    /// What may be wrong.
+    Warning,
+    /// What to do about the message before.
+    Help,
+    /// Anything else.
+    Note,
+}
+
+impl MessageKind {
+    /// Returns the name, in small letters.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Help => "help",
+            Self::Note => "note",
+        }
+    }
+
+    /// Writes a message and a line break to standard error, with control characters escaped.
+    /// `code` is one that documentation explains.
+    ///
+    /// Errors are ignored: if standard error is redirected to a full disk, this must not change the
+    /// program's exit code.
+    pub fn eprint(self, code: Option<&'static str>, text: impl std::fmt::Display) {
+        if let Some(format) = JSON.get() {
+            return eprint_json(&(format(self, code, &text.to_string()) + "\n"));
+        }
+        let text = match (self, code) {
+            (MessageKind::Note, _) => text.to_string(),
+            (_, Some(code)) => format!("{}[{code}]: {text}", self.name()),
+            (_, None) => format!("{}: {text}", self.name()),
+        };
+        let line = escape_lines(&text).into_owned() + "\n";
+        let _ = io::stderr().lock().write_all(line.as_bytes()); // see above
+    }
+}
+
+/// Returns the JSON of a message with a kind and perhaps a code.
+pub type JsonFormat = fn(MessageKind, Option<&'static str>, &str) -> String;
+
+/// Formats a note and passes it to [`MessageKind::eprint`](crate::text::MessageKind::eprint).
 #[macro_export]
 macro_rules! eprint_message {
     ($($message:tt)*) => {
-        $crate::text::eprint_message(::std::format_args!($($message)*))
+        $crate::text::MessageKind::Note.eprint(None, ::std::format_args!($($message)*))
     };
 }
 
-/// Returns a message as JSON.
-static JSON: OnceLock<fn(&str) -> String> = OnceLock::new();
+/// Formats an error and passes it to [`MessageKind::eprint`](crate::text::MessageKind::eprint).
+#[macro_export]
+macro_rules! eprint_error {
+    ($($message:tt)*) => {
+        $crate::text::MessageKind::Error.eprint(None, ::std::format_args!($($message)*))
+    };
+}
 
-/// Makes [`eprint_message`] write the JSON that `format` returns for a message, for programs that
-/// read standard error. Only the first call has an effect.
-pub fn set_json_messages(format: fn(&str) -> String) {
+/// Formats a warning and passes it to [`MessageKind::eprint`](crate::text::MessageKind::eprint).
+#[macro_export]
+macro_rules! eprint_warning {
+    ($($message:tt)*) => {
+        $crate::text::MessageKind::Warning.eprint(None, ::std::format_args!($($message)*))
+    };
+}
+
+/// Formats what to do about the message before, for
+/// [`MessageKind::eprint`](crate::text::MessageKind::eprint).
+#[macro_export]
+macro_rules! eprint_help {
+    ($($message:tt)*) => {
+        $crate::text::MessageKind::Help.eprint(None, ::std::format_args!($($message)*))
+    };
+}
+
+static JSON: OnceLock<JsonFormat> = OnceLock::new();
+
+/// Makes [`MessageKind::eprint`] write the JSON that `format` returns for a message, for programs
+/// that read standard error. Only the first call has an effect.
+pub fn set_json_messages(format: JsonFormat) {
     let _ = JSON.set(format); // see above
 }
 
@@ -190,26 +260,19 @@ pub fn has_json_messages() -> bool {
 }
 
 /// Writes JSON to standard error, with control characters in JSON escapes. Errors are ignored, as
-/// in [`eprint_message`].
+/// in [`MessageKind::eprint`].
 pub fn eprint_json(json: &str) {
     let _ = io::stderr().lock().write_all(escape_json(json).as_bytes()); // see above
 }
 
-/// Writes a message and a line break to standard error, with control characters escaped.
-///
-/// Errors are ignored: if standard error is redirected to a full disk, this must not change the
-/// program's exit code.
-pub fn eprint_message(message: impl std::fmt::Display) {
-    if let Some(format) = JSON.get() {
-        return eprint_json(&(format(&message.to_string()) + "\n"));
-    }
-    let line = escape_lines(&message.to_string()).into_owned() + "\n";
-    let _ = io::stderr().lock().write_all(line.as_bytes()); // see above
+/// Writes a note and a line break to standard error, as [`MessageKind::eprint`].
+pub fn eprint_message(text: impl std::fmt::Display) {
+    MessageKind::Note.eprint(None, text);
 }
 
 /// Writes text to standard error without adding a line break. Control characters are escaped,
 /// except a carriage return before a line break, which a terminal in raw mode needs. Errors are
-/// ignored, as in [`eprint_message`].
+/// ignored, as in [`MessageKind::eprint`].
 pub fn eprint_escaped(text: &str) {
     let _ = io::stderr().lock().write_all(escape_raw_mode(text).as_bytes()); // see above
 }
@@ -243,7 +306,7 @@ fn escape_except_colours(text: &str) -> String {
 /// Writes bytes to standard output unchanged and flushes it. A closed pipe is not an error.
 ///
 /// # Errors
-/// Returns the system's error if standard output can't be written.
+/// Returns the system's error if standard output cannot be written.
 pub fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {

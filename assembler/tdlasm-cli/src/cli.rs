@@ -5,10 +5,12 @@ mod convert;
 mod disasm;
 mod files;
 mod fmt;
+mod json;
 mod link;
 mod lsp;
 mod new;
 mod project;
+mod sarif;
 
 use std::ffi::OsString;
 
@@ -120,7 +122,7 @@ pub(crate) fn select_json_messages(arguments: impl Iterator<Item = OsString>) {
     let words: Vec<OsString> = arguments.take_while(|word| word != "--").collect();
     let is_pair = |pair: &[OsString]| pair[0] == "--message-format" && pair[1] == "json";
     if words.windows(2).any(is_pair) || words.iter().any(|word| word == "--message-format=json") {
-        cli_support::text::set_json_messages(tdlasm::diag::render::json_message);
+        cli_support::text::set_json_messages(json::message);
     }
 }
 

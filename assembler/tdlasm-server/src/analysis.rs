@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use tdlasm::asm::{self, Assembly, Options};
 use tdlasm::listing::ListingLine;
 use tdlasm::references::{Name, NameKind, ReferenceRole, References, SourceOrigin};
-use tdlasm::source::{Loader, Origin, Source, Span};
-
-use super::documents::normalize_path;
+use tdlasm::source::{Loader, Origin, Source, Span, normalize_path};
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileReference {

@@ -29,7 +29,7 @@ pub(super) fn hints(file: &File<'_>, wanted: lsp_types::Range) -> Vec<InlayHint>
         }
     }
     let hint = |(line, labels): (usize, Vec<String>)| InlayHint {
-        position: lines.position(lines.start(line) + lines.get(line).len()),
+        position: lines.position(lines.line_range(line).end),
         label: InlayHintLabel::String(labels.join("; ")),
         kind: None,
         text_edits: None,
@@ -80,8 +80,6 @@ pub(super) fn selection(file: &File<'_>, position: Position) -> SelectionRange {
     let text = &file.text;
     let lines = file.lines();
     let offset = lines.offset(position);
-    let line = lines.line(offset);
-    let start = lines.start(line);
     let mut brackets: Vec<Range<usize>> = outline::pairs(text)
         .into_iter()
         .map(|pair| pair.open..pair.close + 1)
@@ -89,7 +87,7 @@ pub(super) fn selection(file: &File<'_>, position: Position) -> SelectionRange {
         .collect();
     brackets.sort_by_key(|pair| std::cmp::Reverse(pair.len()));
     let whole = std::iter::once(0..text.len());
-    let inner = [start..start + lines.get(line).len(), word_at(text, offset)];
+    let inner = [lines.line_range(lines.line(offset)), word_at(text, offset)];
     let mut nested: Option<SelectionRange> = None;
     let mut outer = 0..text.len();
     for range in whole.chain(brackets).chain(inner) {
@@ -129,8 +127,7 @@ pub(super) fn test_lenses(file: &File<'_>) -> Vec<CodeLens> {
             && let Some(name) = name(&line)
         {
             table = None;
-            let range =
-                lines.range(lines.start(first)..lines.start(first) + lines.get(first).len());
+            let range = lines.range(lines.line_range(first));
             let lens = |(title, command): &(&str, &str)| CodeLens {
                 range,
                 command: Some(Command {

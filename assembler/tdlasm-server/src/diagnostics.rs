@@ -9,11 +9,10 @@ use lsp_types::{
 };
 use tdlasm::diag::{self, DiagnosticCode, render};
 use tdlasm::module::{Binding, Place, Symbol, SymbolValue};
-use tdlasm::source::{Origin, Span};
+use tdlasm::source::{Origin, Span, normalize_path};
 
 use super::analysis::Analysis;
 use super::documents;
-use super::documents::normalize_path;
 use super::positions::LineIndex;
 use super::workspace::Workspace;
 

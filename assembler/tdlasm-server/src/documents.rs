@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::ops::Range;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use lsp_types::{TextDocumentContentChangeEvent, TextDocumentItem, Uri};
-use tdlasm::source::{DiskLoader, Loader};
+use tdlasm::source::{DiskLoader, Loader, normalize_path};
 
 use super::positions::LineIndex;
 
@@ -65,21 +65,6 @@ impl Loader for Documents {
         let path = normalize_path(path);
         self.open.contains_key(&path) || DiskLoader.exists(&path)
     }
-}
-
-/// Returns a path without `.` and `..`, so that equal files have equal paths.
-pub(super) fn normalize_path(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 /// Returns the path of a URI; a URI of another scheme is returned unchanged.

@@ -55,7 +55,7 @@ pub enum Error {
     /// The input is not a message of the protocol.
     #[error("invalid message from the editor: {0}")]
     Input(io::Error),
-    /// The output can't be written.
+    /// The output cannot be written.
     #[error("cannot send a message to the editor: {0}")]
     Output(io::Error),
 }
@@ -74,7 +74,7 @@ pub enum ServerEnd {
 /// `options` apply to all sources; the editor can extend them by `initializationOptions`.
 ///
 /// # Errors
-/// Returns an error if the input is not of the protocol, or the output can't be written.
+/// Returns an error if the input is not of the protocol, or the output cannot be written.
 pub fn serve(
     input: impl BufRead + Send + 'static,
     mut output: &mut dyn Write,

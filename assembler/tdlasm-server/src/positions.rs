@@ -35,6 +35,11 @@ impl<'t> LineIndex<'t> {
         &text[..text.len() - ends]
     }
 
+    /// Returns the range of a line, without its end.
+    pub(super) fn line_range(&self, line: usize) -> std::ops::Range<usize> {
+        self.start(line)..self.start(line) + self.get(line).len()
+    }
+
     pub(super) fn offset(&self, position: Position) -> usize {
         let line = position.line as usize;
         let mut units = position.character as usize;
@@ -100,11 +105,7 @@ pub(super) fn diff_lines(before: &[u8], after: &[u8]) -> Vec<TextEdit> {
         return vec![TextEdit::new(range, text(after))];
     }
     let differ = (0..old.count()).filter(|line| old.get(*line) != new.get(*line));
-    let edits = differ.map(|line| {
-        let start = old.start(line);
-        TextEdit::new(old.range(start..start + old.get(line).len()), text(new.get(line)))
-    });
-    edits.collect()
+    differ.map(|line| TextEdit::new(old.range(old.line_range(line)), text(new.get(line)))).collect()
 }
 
 #[cfg(test)]

@@ -8,16 +8,8 @@ use lsp_types::notification::{
     Notification as NotificationMethod, PublishDiagnostics,
 };
 use lsp_types::request::{RegisterCapability, Request as _};
-use lsp_types::{
-    CallHierarchyServerCapability, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
-    CodeLensOptions, CompletionOptions, DidChangeWatchedFilesRegistrationOptions,
-    DocumentLinkOptions, FileSystemWatcher, FoldingRangeProviderCapability, GlobPattern,
-    HoverProviderCapability, InitializeParams, InitializeResult, OneOf, Registration,
-    RegistrationParams, RenameOptions, SelectionRangeProviderCapability, SemanticTokensFullOptions,
-    SemanticTokensOptions, ServerCapabilities, ServerInfo, SignatureHelpOptions,
-    TextDocumentSyncCapability, TextDocumentSyncKind, WorkDoneProgressOptions,
-};
-use serde_json::Value;
+use lsp_types::{CodeActionKind, InitializeParams, TextDocumentSyncKind};
+use serde_json::{Value, json};
 use tdlasm::asm::Options;
 use tdlasm::project::FILE_NAME;
 
@@ -59,10 +51,7 @@ impl Session {
         }
     }
 
-    fn begin(
-        &mut self,
-        mut parameters: InitializeParams,
-    ) -> Result<InitializeResult, serde_json::Error> {
+    fn begin(&mut self, mut parameters: InitializeParams) -> Result<Value, serde_json::Error> {
         let init = parameters.initialization_options.take().unwrap_or_default();
         let init: Option<InitOptions> = serde_json::from_value(init)?;
         self.workspace.add_options(init.unwrap_or_default());
@@ -72,26 +61,21 @@ impl Session {
         for folder in folders(&parameters) {
             self.workspace.add_folder(&folder);
         }
-        let name = env!("CARGO_PKG_NAME").to_owned();
         let server_info =
-            Some(ServerInfo { name, version: Some(env!("CARGO_PKG_VERSION").into()) });
-        Ok(InitializeResult { capabilities: capabilities(), server_info })
+            json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") });
+        Ok(json!({ "capabilities": capabilities(), "serverInfo": server_info }))
     }
 
     /// Returns the request to watch source and project files, if the editor supports it.
     pub(super) fn file_watch_registration(&self) -> Option<Request> {
-        let glob = |pattern: &str| FileSystemWatcher {
-            glob_pattern: GlobPattern::String(pattern.into()),
-            kind: None,
-        };
-        let watchers = vec![glob("**/*.{asm,ASM}"), glob(&format!("**/{FILE_NAME}"))];
-        let options = DidChangeWatchedFilesRegistrationOptions { watchers };
-        let registration = Registration {
-            id: "watched-files".into(),
-            method: DidChangeWatchedFiles::METHOD.into(),
-            register_options: serde_json::to_value(options).ok(),
-        };
-        let parameters = RegistrationParams { registrations: vec![registration] };
+        let sources = json!({ "globPattern": "**/*.{asm,ASM}" });
+        let projects = json!({ "globPattern": format!("**/{FILE_NAME}") });
+        let registration = json!({
+            "id": "watched-files",
+            "method": DidChangeWatchedFiles::METHOD,
+            "registerOptions": { "watchers": [sources, projects] },
+        });
+        let parameters = json!({ "registrations": [registration] });
         let id = lsp_server::RequestId::from("register-watched-files".to_owned());
         self.can_watch_files
             .then(|| Request::new(id, RegisterCapability::METHOD.into(), parameters))
@@ -163,53 +147,31 @@ fn folders(parameters: &InitializeParams) -> Vec<PathBuf> {
     parameters.root_uri.iter().map(documents::to_path).collect()
 }
 
-fn capabilities() -> ServerCapabilities {
-    ServerCapabilities {
-        text_document_sync: Some(TextDocumentSyncCapability::Kind(
-            TextDocumentSyncKind::INCREMENTAL,
-        )),
-        definition_provider: Some(OneOf::Left(true)),
-        references_provider: Some(OneOf::Left(true)),
-        document_highlight_provider: Some(OneOf::Left(true)),
-        document_symbol_provider: Some(OneOf::Left(true)),
-        workspace_symbol_provider: Some(OneOf::Left(true)),
-        hover_provider: Some(HoverProviderCapability::Simple(true)),
-        completion_provider: Some(CompletionOptions {
-            trigger_characters: Some(vec![".".into(), "$".into(), "%".into()]),
-            ..CompletionOptions::default()
-        }),
-        signature_help_provider: Some(SignatureHelpOptions {
-            trigger_characters: Some(vec![" ".into(), "\t".into(), ",".into()]),
-            ..SignatureHelpOptions::default()
-        }),
-        inlay_hint_provider: Some(OneOf::Left(true)),
-        code_lens_provider: Some(CodeLensOptions { resolve_provider: None }),
-        selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
-        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
-        semantic_tokens_provider: Some(
-            SemanticTokensOptions {
-                legend: tokens::legend(),
-                full: Some(SemanticTokensFullOptions::Delta { delta: Some(true) }),
-                range: Some(true),
-                ..SemanticTokensOptions::default()
-            }
-            .into(),
-        ),
-        rename_provider: Some(OneOf::Right(RenameOptions {
-            prepare_provider: Some(true),
-            work_done_progress_options: WorkDoneProgressOptions::default(),
-        })),
-        document_formatting_provider: Some(OneOf::Left(true)),
-        document_range_formatting_provider: Some(OneOf::Left(true)),
-        document_link_provider: Some(DocumentLinkOptions {
-            resolve_provider: None,
-            work_done_progress_options: WorkDoneProgressOptions::default(),
-        }),
-        call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
-        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
-            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
-            ..CodeActionOptions::default()
-        })),
-        ..ServerCapabilities::default()
-    }
+fn capabilities() -> Value {
+    json!({
+        "textDocumentSync": TextDocumentSyncKind::INCREMENTAL,
+        "definitionProvider": true,
+        "referencesProvider": true,
+        "documentHighlightProvider": true,
+        "documentSymbolProvider": true,
+        "workspaceSymbolProvider": true,
+        "hoverProvider": true,
+        "completionProvider": { "triggerCharacters": [".", "$", "%"] },
+        "signatureHelpProvider": { "triggerCharacters": [" ", "\t", ","] },
+        "inlayHintProvider": true,
+        "codeLensProvider": {},
+        "selectionRangeProvider": true,
+        "foldingRangeProvider": true,
+        "semanticTokensProvider": {
+            "legend": tokens::legend(),
+            "full": { "delta": true },
+            "range": true,
+        },
+        "renameProvider": { "prepareProvider": true },
+        "documentFormattingProvider": true,
+        "documentRangeFormattingProvider": true,
+        "documentLinkProvider": {},
+        "callHierarchyProvider": true,
+        "codeActionProvider": { "codeActionKinds": [CodeActionKind::QUICKFIX] },
+    })
 }

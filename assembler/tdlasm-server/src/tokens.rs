@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lsp_types::{
-    SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens, SemanticTokensDelta,
-    SemanticTokensEdit, SemanticTokensFullDeltaResult, SemanticTokensLegend,
+    SemanticToken, SemanticTokens, SemanticTokensDelta, SemanticTokensEdit,
+    SemanticTokensFullDeltaResult,
 };
+use serde_json::{Value, json};
 use tdlasm::references::NameKind;
 use tdlasm::syntax::directive::Directive;
 use tdlasm_rewrite::mnemonics::{tdl_forms, tdl_register};
@@ -35,21 +36,14 @@ enum Token {
 /// The bit of the only modifier.
 const DECLARATION: u32 = 1;
 
-pub(super) fn legend() -> SemanticTokensLegend {
-    let token_types = vec![
-        SemanticTokenType::KEYWORD,
-        SemanticTokenType::DECORATOR,
-        SemanticTokenType::MACRO,
-        SemanticTokenType::FUNCTION,
-        SemanticTokenType::ENUM_MEMBER,
-        SemanticTokenType::VARIABLE,
-        SemanticTokenType::PARAMETER,
-        SemanticTokenType::TYPE,
-        SemanticTokenType::NUMBER,
-        SemanticTokenType::STRING,
-        SemanticTokenType::COMMENT,
-    ];
-    SemanticTokensLegend { token_types, token_modifiers: vec![SemanticTokenModifier::DECLARATION] }
+pub(super) fn legend() -> Value {
+    json!({
+        "tokenTypes": [
+            "keyword", "decorator", "macro", "function", "enumMember", "variable", "parameter",
+            "type", "number", "string", "comment",
+        ],
+        "tokenModifiers": ["declaration"],
+    })
 }
 
 /// Returns the tokens of a file, or of the statements that touch a range of it.

@@ -10,10 +10,11 @@ use lsp_types::Uri;
 use serde::Deserialize;
 use tdlasm::asm::Options;
 use tdlasm::project::{FILE_NAME, Program, Project};
+use tdlasm::source::normalize_path;
 use tdlasm_rewrite::fmt::{self, Statements};
 
 use super::analysis::Analysis;
-use super::documents::{self, Documents, is_test_file, normalize_path};
+use super::documents::{self, Documents, is_test_file};
 use super::positions::LineIndex;
 
 /// The maximum number of sources that are searched.

@@ -11,7 +11,7 @@ fn main() -> Result<()> {
     let address = arguments.next().context("usage: library FILE ADDRESS")?;
     let address =
         u16::from_str_radix(&address, 16).with_context(|| format!("address {address}"))?;
-    let text = std::fs::read_to_string(&file).with_context(|| format!("can't read {file}"))?;
+    let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {file}"))?;
 
     let assembly = tdlasm::assemble_text(&text)?;
     let program = link(&assembly.modules, &Layout::flat(address))?;

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `InputStack` | the open files, macro texts and conditional blocks |
 //! | `NameTable` | the symbols and macros of a module |
+//! | `Reading` | what the first pass has read, for the second |
 //! | `CodeBuffer` | the bytes of the sections, their relocations, the location counter |
 //! | `DiagnosticSink` | diagnostics, and the error flags of a listing row |
 //! | `Recorder` | statements for listings, references for editors |
@@ -36,6 +37,7 @@ mod name_table;
 mod options;
 mod pass;
 mod patch;
+mod reading;
 mod recorder;
 mod statement;
 mod statement_end;

@@ -3,12 +3,10 @@
 pub mod codes;
 mod levels;
 pub mod render;
-mod sarif;
 
 pub use codes::{DiagnosticCode, Severity};
 
 pub use levels::{LevelError, LintLevels};
-pub use sarif::sarif;
 
 use smol_str::SmolStr;
 

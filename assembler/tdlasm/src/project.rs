@@ -20,7 +20,7 @@
 //! [[program]]
 //! modules = ["lib/*.asm", "!lib/names.asm"] # each assembled by itself, linked by debuggers
 //!
-//! [[pane]]                         # a pane that debuggers show
+//! [[pane]]                         # a pane that debuggers show, and read themselves
 //! name = "queue"
 //! rows = [{ name = "bytes", value = "{TAIL} - {HEAD}", format = "decimal" }]
 //! ```
@@ -32,9 +32,10 @@ use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::asm::{Cpu, Options};
-use crate::source::read_file;
+use crate::source::{normalize_path, read_file};
 use crate::syntax::lex;
 
 /// The name of a project file.
@@ -67,7 +68,6 @@ pub struct Project {
     shared: Program,
     excluded: Vec<PathBuf>,
     programs: Vec<Program>,
-    panes: Vec<Pane>,
 }
 
 /// A program of a project.
@@ -90,76 +90,6 @@ pub struct Program {
     cpu: Option<Cpu>,
 }
 
-/// A pane of a debugger: expressions of a program, with names.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pane {
-    /// The name, by which a command shows the pane: letters, digits, `-` and `_`.
-    #[serde(deserialize_with = "pane_name")]
-    pub name: String,
-    /// The heading; by default the name.
-    pub title: Option<String>,
-    /// The expressions.
-    pub rows: Vec<PaneRow>,
-}
-
-/// A row of a [`Pane`].
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PaneRow {
-    /// The name; by default the expression.
-    pub name: Option<String>,
-    /// An expression in the debugger's syntax.
-    pub value: String,
-    /// How the value is shown; by default as the debugger's command `display` shows it.
-    pub format: Option<PaneFormat>,
-}
-
-/// How a [`PaneRow`] shows its value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub enum PaneFormat {
-    /// Hexadecimal: two digits for a value below 100H, else four.
-    Hex,
-    /// Decimal.
-    Decimal,
-    /// Binary: eight digits for a value below 100H, else sixteen.
-    Binary,
-    /// The character of the low byte.
-    Character,
-}
-
-impl TryFrom<String> for PaneFormat {
-    type Error = &'static str;
-
-    fn try_from(word: String) -> Result<Self, Self::Error> {
-        match word.as_str() {
-            "hex" => Ok(Self::Hex),
-            "decimal" => Ok(Self::Decimal),
-            "binary" => Ok(Self::Binary),
-            "character" => Ok(Self::Character),
-            _ => Err("invalid format: expected hex, decimal, binary or character"),
-        }
-    }
-}
-
-fn pane_name<'de, D: serde::Deserializer<'de>>(written: D) -> Result<String, D::Error> {
-    check_pane_name(String::deserialize(written)?).map_err(serde::de::Error::custom)
-}
-
-/// Returns the name of a pane.
-///
-/// # Errors
-///
-/// Returns a message if it is not one word of letters, digits, `-` and `_`.
-pub fn check_pane_name(name: String) -> Result<String, &'static str> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    if name.is_empty() || !name.chars().all(is_word) {
-        return Err("invalid name of a pane: expected letters, digits, - and _");
-    }
-    Ok(name)
-}
-
 /// The file in serialized form.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -171,7 +101,8 @@ struct Written {
     pabs: Option<bool>,
     cpu: Option<Cpu>,
     program: Vec<Program>,
-    pane: Vec<Pane>,
+    #[serde(rename = "pane")]
+    _pane: IgnoredAny,
 }
 
 impl Project {
@@ -205,12 +136,12 @@ impl Project {
         for program in written.program {
             programs.extend(program.expanded(path, &folder)?);
         }
-        Ok(Self { shared, excluded, programs, panes: written.pane })
+        Ok(Self { shared, excluded, programs })
     }
 
     /// Finds the project file of a source, in its directory and those above.
     pub fn find(source: &Path) -> Option<PathBuf> {
-        let mut folder = tidy(source.parent().unwrap_or(Path::new("")));
+        let mut folder = normalize_path(source.parent().unwrap_or(Path::new("")));
         // A relative path can only go up to the working directory, whose parents it does not name.
         let above = std::env::current_dir().map_or(0, |here| here.components().count());
         for _ in 0..folder.components().count() + above {
@@ -230,11 +161,6 @@ impl Project {
     /// Returns the programs, in the order of the file. Each module is one.
     pub fn programs(&self) -> &[Program] {
         &self.programs
-    }
-
-    /// Returns the panes that debuggers show.
-    pub fn panes(&self) -> &[Pane] {
-        &self.panes
     }
 
     /// Returns `true` if a source is in an excluded directory.
@@ -334,25 +260,8 @@ fn matching(pattern: &Path) -> Result<Vec<PathBuf>, ProjectError> {
     Ok(found)
 }
 
-/// Removes `.` from a path, and `..` after a name.
-fn tidy(path: &Path) -> PathBuf {
-    let mut tidy = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir
-                if matches!(tidy.components().next_back(), Some(Component::Normal(_))) =>
-            {
-                tidy.pop();
-            }
-            part => tidy.push(part),
-        }
-    }
-    tidy
-}
-
 fn absolute(path: &Path) -> PathBuf {
-    tidy(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
+    normalize_path(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 
 #[cfg(test)]
@@ -406,7 +315,7 @@ mod tests {
     #[test]
     fn paths_become_tidy_without_the_disk() {
         for (path, expected) in [("./a/../b", "b"), ("../a/./b", "../a/b"), ("../..", "../..")] {
-            assert_eq!(tidy(Path::new(path)), Path::new(expected));
+            assert_eq!(normalize_path(Path::new(path)), Path::new(expected));
         }
     }
 }

@@ -5,7 +5,7 @@ mod plain;
 
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 pub use bounded::{MAX_FILE, read_bounded, read_file};
@@ -99,6 +99,23 @@ pub fn find_inserted(
         names.as_flattened().iter().map(|name| (name.clone(), folder.join(name)))
     });
     places.into_iter().find(|(_, path)| loader.exists(path))
+}
+
+/// Returns a path without `.`, and without `..` after a name or the root.
+pub fn normalize_path(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => match plain.components().next_back() {
+                Some(Component::Normal(_)) => drop(plain.pop()),
+                Some(Component::RootDir) => {}
+                _ => plain.push(part),
+            },
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 /// The origin of a text.

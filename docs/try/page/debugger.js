@@ -76,7 +76,7 @@ export class DebugPanel {
     this.said = h("p", { role: "status", class: "text" });
     /** @type {string[]} */
     this.log = [];
-    this.time = new TimeLine((turn) => this.move("toTurn", turn));
+    this.time = new TimeLine((step) => this.move("toStep", step));
     this.watches = new WatchList((line) => this.command(line));
     const explain = (/** @type {Event} */ event) => void this.explain(event.target);
     this.shown = h("div", {
@@ -139,10 +139,10 @@ export class DebugPanel {
 
   /**
    * @param {Motion} motion
-   * @param {number} [turn]
+   * @param {number} [step]
    */
-  move(motion, turn) {
-    const params = turn === undefined ? { motion } : { motion, turn };
+  move(motion, step) {
+    const params = step === undefined ? { motion } : { motion, step };
     return this.ask(() => this.toolchain.start("debug.move", params));
   }
 
@@ -243,10 +243,10 @@ export class DebugPanel {
       h(
         "p",
         {},
-        `${grouped(state.elapsed)} T-states since the start, ${grouped(state.turn)} instructions`,
+        `${grouped(state.elapsed)} T-states since the start, ${grouped(state.step)} instructions`,
       ),
     );
-    this.time.show(state.turn);
+    this.time.show(state.step);
     this.watches.show(state.watches);
     this.wishes.onPlace(state.place);
   }

@@ -4,7 +4,7 @@
 import { grouped, h } from "./dom.js";
 
 export class TimeLine {
-  /** @param {(turn: number) => Promise<unknown>} go */
+  /** @param {(step: number) => Promise<unknown>} go */
   constructor(go) {
     this.go = go;
     this.first = 0;
@@ -28,17 +28,17 @@ export class TimeLine {
     this.last = 0;
   }
 
-  /** @param {number} turn */
-  show(turn) {
-    this.now = turn;
-    this.first = Math.min(this.first, turn);
-    this.last = Math.max(this.last, turn);
+  /** @param {number} step */
+  show(step) {
+    this.now = step;
+    this.first = Math.min(this.first, step);
+    this.last = Math.max(this.last, step);
     this.element.hidden = false;
     this.slider.min = String(this.first);
     this.slider.max = String(this.last);
     // While it is dragged, it is ahead of the board.
-    if (!this.moving) this.slider.value = String(turn);
-    this.text.textContent = `${grouped(turn - this.first)} of ${grouped(this.last - this.first)}`;
+    if (!this.moving) this.slider.value = String(step);
+    this.text.textContent = `${grouped(step - this.first)} of ${grouped(this.last - this.first)}`;
     this.slider.setAttribute("aria-valuetext", `instruction ${this.text.textContent}`);
   }
 
@@ -46,10 +46,10 @@ export class TimeLine {
   async follow() {
     if (this.moving) return;
     this.moving = true;
-    for (let tries = 0, turn = -1; Number(this.slider.value) !== this.now && tries < 2; ) {
-      tries = Number(this.slider.value) === turn ? tries + 1 : 0;
-      turn = Number(this.slider.value);
-      await this.go(turn);
+    for (let tries = 0, step = -1; Number(this.slider.value) !== this.now && tries < 2; ) {
+      tries = Number(this.slider.value) === step ? tries + 1 : 0;
+      step = Number(this.slider.value);
+      await this.go(step);
     }
     this.moving = false;
     this.slider.value = String(this.now);

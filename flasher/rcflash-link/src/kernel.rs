@@ -98,8 +98,8 @@ impl Kernel {
         }
     }
 
-    /// Restarts the kernel after [`Self::reset`]. `start` gets a link to the monitor and returns
-    /// the new kernel and its state.
+    /// Restarts the kernel. `start` gets a link to the kernel or the monitor, and returns the new
+    /// kernel and its state.
     pub fn restart<E>(
         &mut self,
         start: impl FnOnce(&mut Link) -> Result<(Self, StoppedState), E>,

@@ -67,39 +67,49 @@ pub trait Transport {
     /// Returns the name of the port or address, for messages.
     fn name(&self) -> &str;
 
+    /// Returns the transport that this one wraps, which does what this one does not define itself.
+    fn inner(&self) -> Option<&dyn Transport> {
+        None
+    }
+
+    /// Like [`Self::inner`].
+    fn inner_mut(&mut self) -> Option<&mut dyn Transport> {
+        None
+    }
+
     /// Returns what the transport can do; by default it only carries bytes.
     fn capabilities(&self) -> Capabilities {
-        Capabilities::default()
+        self.inner().map_or_else(Capabilities::default, |inner| inner.capabilities())
     }
 
     /// Returns the current time by the clock that deadlines refer to. It runs faster than the
     /// host's if the board's time is simulated.
     fn now(&self) -> Instant {
-        Instant::now()
+        self.inner().map_or_else(Instant::now, |inner| inner.now())
     }
 
     /// Returns the number of bytes transferred, or `None` if the transport does not count them.
     fn byte_counts(&self) -> Option<ByteCounts> {
-        None
+        self.inner()?.byte_counts()
     }
 
     /// Returns the previous lock holder if it exited without releasing the lock.
     fn previous_holder(&self) -> Option<&LockHolder> {
-        None
+        self.inner()?.previous_holder()
     }
 
     /// Keeps DTR and RTS unchanged when the transport is closed, if it has them. By default the
     /// system deactivates them, which resets a board whose reset circuit is connected to one.
     fn keep_lines_at_close(&mut self) -> io::Result<()> {
-        Ok(())
+        self.inner_mut().map_or(Ok(()), |inner| inner.keep_lines_at_close())
     }
 
     /// Sets a control line; `on` is its active state, as when a terminal is ready.
     ///
     /// # Errors
     /// Returns [`io::ErrorKind::Unsupported`] if there is no such line, or the error of the device.
-    fn set_control_line(&mut self, _line: ControlLine, _on: bool) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
+        self.inner_mut().ok_or(io::ErrorKind::Unsupported)?.set_control_line(line, on)
     }
 
     /// Reads what was received, and waits up to `timeout` for the first byte. Returns 0 if nothing
@@ -118,20 +128,20 @@ pub trait Transport {
 
     /// Sets whether the host stops sending while the board deactivates RTS, and returns the
     /// previous setting. Without such wires this has no effect.
-    fn set_flow_control(&mut self, _enabled: bool) -> io::Result<bool> {
-        Ok(false)
+    fn set_flow_control(&mut self, enabled: bool) -> io::Result<bool> {
+        self.inner_mut().map_or(Ok(false), |inner| inner.set_flow_control(enabled))
     }
 
     /// Changes the speed.
     ///
     /// # Errors
     /// Returns [`io::ErrorKind::Unsupported`] if the speed is fixed, or the error of the device.
-    fn set_baud(&mut self, _baud: u32) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn set_baud(&mut self, baud: u32) -> io::Result<()> {
+        self.inner_mut().ok_or(io::ErrorKind::Unsupported)?.set_baud(baud)
     }
 
     /// Discards bytes that were written but not transmitted yet.
     fn discard_unsent(&mut self) -> io::Result<()> {
-        Ok(())
+        self.inner_mut().map_or(Ok(()), |inner| inner.discard_unsent())
     }
 }

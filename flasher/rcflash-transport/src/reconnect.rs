@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::platform::time::{Duration, Instant};
 
-use crate::{ByteCounts, Capabilities, ControlLine, Transport};
+use crate::{Capabilities, Transport};
 
 /// How often a disconnected port is polled.
 const RECONNECT_INTERVAL: Duration = Duration::from_millis(250);
@@ -129,20 +129,12 @@ impl Transport for ReconnectingTransport {
         self.transport.name()
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.transport.capabilities()
+    fn inner(&self) -> Option<&dyn Transport> {
+        Some(&*self.transport)
     }
 
-    fn now(&self) -> Instant {
-        self.transport.now()
-    }
-
-    fn byte_counts(&self) -> Option<ByteCounts> {
-        self.transport.byte_counts()
-    }
-
-    fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
-        self.transport.set_control_line(line, on)
+    fn inner_mut(&mut self) -> Option<&mut dyn Transport> {
+        Some(&mut *self.transport)
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
@@ -167,18 +159,6 @@ impl Transport for ReconnectingTransport {
                 Err(io::ErrorKind::TimedOut.into())
             }
         }
-    }
-
-    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
-        self.transport.set_flow_control(obey)
-    }
-
-    fn set_baud(&mut self, baud: u32) -> io::Result<()> {
-        self.transport.set_baud(baud)
-    }
-
-    fn discard_unsent(&mut self) -> io::Result<()> {
-        self.transport.discard_unsent()
     }
 }
 

@@ -4,21 +4,21 @@
 
 use std::io::Cursor;
 
-use board_debugger::dap::{LaunchArguments, LaunchedSession, serve};
+use board_debugger::dap::{LaunchedSession, serve};
 use libfuzzer_sys::fuzz_target;
 
 mod debugged;
 mod frames_of;
 
-fn launch(_arguments: &LaunchArguments) -> LaunchedSession {
+fn launch() -> LaunchedSession {
     let debugger = debugged::debugger();
-    LaunchedSession { debugger, warning: None, message: None, runs: false, has_console: true }
+    LaunchedSession { debugger, warnings: Vec::new(), message: None, runs: false, has_console: true }
 }
 
 fuzz_target!(|bytes: &[u8]| {
     for input in [bytes.to_vec(), frames_of::lines(bytes)] {
         let mut output = Vec::new();
-        let _ = serve(Cursor::new(input), &mut output, &|arguments, _| Ok(launch(arguments)));
+        let _ = serve(Cursor::new(input), &mut output, &|_, _| Ok(launch()));
         frames_of::assert_whole(&output);
     }
 });

@@ -16,7 +16,7 @@ use sargon_suite::{SargonBoard, SargonConfig, run_cases};
 mod scratch;
 
 static PROGRAMS: LazyLock<Arc<Programs>> = LazyLock::new(|| {
-    let plan = plan(BoardKind::InProcess { rom: None });
+    let plan = plan(BoardKind::InProcess);
     Arc::new(plan.programs().unwrap_or_else(|error| panic!("{error}")))
 });
 static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {

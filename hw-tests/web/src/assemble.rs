@@ -7,7 +7,7 @@ use firmware::evaluator::Behaviour;
 use firmware::profile::BoardProfile;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tdlasm::diag::render;
+use tdlasm::diag::{Diagnostic, render};
 use tdlasm::image::intel_hex;
 use tdlasm::link::{Program, link};
 use tdlasm::listing::{self, Style};
@@ -195,23 +195,23 @@ fn program(sources: &AssembleRequest, profile: &BoardProfile) -> Result<Assemble
 }
 
 fn messages(assembly: &Assembly) -> Vec<Value> {
-    let lines = render::json(&assembly.diagnostics, &assembly.sources);
-    let all = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let message = |one: Value| {
-        let place = &one["place"];
+    let sources = &assembly.sources;
+    let message = |one: &Diagnostic| {
+        let span = render::in_file(one.span, sources);
+        let (start, end) = (sources.location(span.start), sources.location(span.end));
         json!({
-            "severity": one["severity"],
-            "code": one["code"],
-            "message": one["message"],
-            "file": place["file"].as_str().map(page_name),
-            "line": place["line"],
-            "column": place["column"],
-            "endLine": place["end_line"],
-            "endColumn": place["end_column"],
-            "help": one["help"],
+            "severity": one.severity.name(),
+            "code": one.code.id(),
+            "message": one.message,
+            "file": page_name(&start.source.name),
+            "line": start.line,
+            "column": start.column,
+            "endLine": end.line,
+            "endColumn": end.column,
+            "help": one.help,
         })
     };
-    all.map(message).collect()
+    assembly.diagnostics.iter().map(message).collect()
 }
 
 /// A message about the program as a whole.

@@ -90,7 +90,7 @@ pub(crate) fn profile(name: Option<&str>) -> Result<BoardProfile, PageError> {
 
 /// A plan for a board that is simulated in this program, in a time of its own.
 pub(crate) fn plan(profile: BoardProfile, evaluator: &EvaluatorSources) -> SargonConfig {
-    let board = BoardKind::InProcess { rom: None };
+    let board = BoardKind::InProcess;
     let board = BoardConfig { board, ..BoardConfig::simulated(profile) };
     SargonConfig { board, suite: evaluator.built_in().into() }
 }

@@ -164,8 +164,7 @@ impl PageDebugSession {
 
     /// Puts the board back to where the session began.
     pub(crate) fn restart(&mut self) {
-        self.debugger.restart();
-        self.halt = HaltReason::HistoryStart;
+        self.halt = self.debugger.restart();
         self.message = None;
     }
 
@@ -187,7 +186,7 @@ impl PageDebugSession {
 
     pub(crate) fn set_breakpoints(&mut self, requests: Vec<BreakpointRequest>) -> Value {
         for id in std::mem::take(&mut self.editor_breakpoints) {
-            self.debugger.stops.remove_breakpoint(id);
+            self.debugger.stops.remove(id);
         }
         let set = requests.into_iter().map(|request| match self.set_breakpoint(&request) {
             Ok((address, line)) => {
@@ -264,7 +263,7 @@ impl PageDebugSession {
             "label": code.address_name(registers.pc),
             "clock": debugger.clock(),
             "elapsed": i128::from(debugger.clock()) as i64 - self.began as i64,
-            "turn": debugger.step_count(),
+            "step": debugger.step_count(),
             "calls": self.calls(),
             "memory": self.windows.iter().map(|window| self.memory(*window)).collect::<Vec<_>>(),
             "array": array.map(|address| self.memory(Window { address, length: ARRAY_BYTES })),
@@ -327,15 +326,15 @@ fn halt_word(halt: HaltReason) -> &'static str {
 pub(crate) fn parse_exec_command(
     word: &str,
     address: Option<u16>,
-    turn: Option<u64>,
+    step: Option<u64>,
 ) -> Result<ExecCommand, PageError> {
     let motion =
         Motion::by_page(word).ok_or_else(|| PageError::new(format!("unknown command '{word}'")))?;
     let missing = match motion {
-        MotionKind::ToStep(_) => "the number of a turn",
+        MotionKind::ToStep(_) => "the number of a step",
         _ => "an address",
     };
-    let command = motion.with(address, turn);
+    let command = motion.with(address, step);
     command.ok_or_else(|| PageError::new(format!("{word} needs {missing}")))
 }
 

@@ -35,7 +35,7 @@ impl TestRun {
         let TestRequest { files, test } = request;
         let text = files.iter().find(|file| file.name == *test).map(|file| &file.text);
         let text = text.ok_or_else(|| PageError::new("no such test file"))?;
-        let file = TestFile::parse_with(Path::new(test), text, &loader(files));
+        let file = TestFile::parse(Path::new(test), text, &loader(files));
         let file = file.map_err(PageError::new)?;
         let machine = SimulatedMachine::new(&file.program);
         Ok(Self { file, machine, results: Vec::new(), is_stopped: false })

@@ -111,7 +111,7 @@ struct ProgramParams {
 struct MoveParams {
     motion: String,
     address: Option<u16>,
-    turn: Option<u64>,
+    step: Option<u64>,
     seconds: Option<f64>,
 }
 
@@ -399,13 +399,13 @@ fn start_debugging(params: Value) -> Result<PageDebugSession, PageError> {
 const TIME_LIMIT_RANGE_SECONDS: [f64; 2] = [10.0, 3600.0];
 
 fn move_board(session: &SharedSession, params: MoveParams) -> Result<RequestOutcome, PageError> {
-    let MoveParams { motion, address, turn, seconds } = params;
+    let MoveParams { motion, address, step, seconds } = params;
     if motion == "restart" {
         let mut session = session.borrow_mut();
         session.restart();
         return now(&session.state());
     }
-    let motion = debug::parse_exec_command(&motion, address, turn)?;
+    let motion = debug::parse_exec_command(&motion, address, step)?;
     let within = seconds
         .filter(|it| it.is_finite())
         .unwrap_or(TIME_LIMIT_RANGE_SECONDS[0])

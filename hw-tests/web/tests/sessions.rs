@@ -4,7 +4,7 @@
 mod table;
 
 use serde_json::{Value, json};
-use table::{Motion, PROGRAM, SESSIONS, Session, Stop};
+use table::{Breakpoint, Motion, PROGRAM, SESSIONS, Session, Stop};
 use toolchain_web::Toolchain;
 
 /// Sends a request, and returns its result.
@@ -23,15 +23,32 @@ fn ask(toolchain: &mut Toolchain, method: &str, params: Value) -> Value {
     answer["result"].clone()
 }
 
-fn play(session: &Session) -> Vec<Stop> {
+/// Sets breakpoints by commands.
+fn set_by_commands(toolchain: &mut Toolchain, breakpoints: &[Breakpoint]) {
+    for breakpoint in breakpoints {
+        ask(toolchain, "debug.command", json!({ "line": breakpoint.command() }));
+        // The editor's breakpoints, of which it has none, are its own.
+        ask(toolchain, "debug.breakpoints", json!({ "breakpoints": [] }));
+    }
+}
+
+/// Sets breakpoints as the page's editor does.
+fn set_in_editor(toolchain: &mut Toolchain, breakpoints: &[Breakpoint]) {
+    let fields = |breakpoint: &Breakpoint| {
+        let condition = breakpoint.condition;
+        json!({ "file": "program.asm", "line": breakpoint.line(), "condition": condition })
+    };
+    let all: Vec<Value> = breakpoints.iter().map(fields).collect();
+    let set = ask(toolchain, "debug.breakpoints", json!({ "breakpoints": all }));
+    let set = set["breakpoints"].as_array().expect("a list");
+    assert!(set.iter().all(|one| one["set"] == true), "{set:?}");
+}
+
+fn play(session: &Session, set: fn(&mut Toolchain, &[Breakpoint])) -> Vec<Stop> {
     let mut toolchain = Toolchain::default();
     let files = json!([{ "name": "program.asm", "text": PROGRAM }]);
     ask(&mut toolchain, "debug.start", json!({ "files": files, "main": "program.asm" }));
-    for line in session.breakpoints {
-        ask(&mut toolchain, "debug.command", json!({ "line": line }));
-        // The editor's breakpoints, of which it has none, are its own.
-        ask(&mut toolchain, "debug.breakpoints", json!({ "breakpoints": [] }));
-    }
+    set(&mut toolchain, session.breakpoints);
     let play = |(motion, _): &(Motion, _)| {
         let word = match motion {
             Motion::Run => "go",
@@ -55,6 +72,12 @@ fn play(session: &Session) -> Vec<Stop> {
 #[test]
 fn breakpoints_behave_in_the_page_as_in_every_front_end() {
     for session in SESSIONS {
-        session.check("page", &play(&session));
+        session.check("page", &play(&session, set_by_commands));
+        // The page's editor knows only conditions.
+        let is_plain =
+            |one: &Breakpoint| [one.hits, one.log, one.commands].iter().all(|text| text.is_empty());
+        if session.breakpoints.iter().all(is_plain) {
+            session.check("page's editor", &play(&session, set_in_editor));
+        }
     }
 }

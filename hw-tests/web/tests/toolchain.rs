@@ -140,10 +140,10 @@ fn the_debugger_goes_forward_and_back() {
     let back = page.call("debug.move", json!({ "motion": "back" }));
     assert_eq!((&back["registers"], &back["elapsed"]), (&begin["registers"], &json!(0)));
     let watched = page.call("debug.command", json!({ "line": "display SP" }))["state"].clone();
-    let there = json!({ "motion": "toTurn", "turn": step["turn"] });
+    let there = json!({ "motion": "toStep", "step": step["step"] });
     let forward = page.call("debug.move", there);
     assert_eq!(forward["registers"], step["registers"]);
-    let first = json!({ "motion": "toTurn", "turn": begin["turn"] });
+    let first = json!({ "motion": "toStep", "step": begin["step"] });
     let again = page.call("debug.move", first);
     assert_eq!(
         (&again["registers"], &again["watches"]),

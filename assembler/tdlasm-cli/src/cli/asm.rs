@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use cli_support::exit;
 use cli_support::text::Escape;
-use tdlasm::diag::{Diagnostic, DiagnosticCode, LevelError, LintLevels, render, sarif};
+use tdlasm::diag::{Diagnostic, DiagnosticCode, LevelError, LintLevels, render};
 use tdlasm::listing::{Listing, Style, TdlOptions, UnknownSwitch, render_tdl, straight_path};
 use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{tdl_losses, write_object, write_tdl};
@@ -18,7 +18,7 @@ use tdlasm_rewrite::convert::is_zilog;
 
 use super::files::{self, CommandLoader, Format};
 use super::link::{link_and_report, read_layout, whole_memory};
-use super::{ReportedError, project};
+use super::{ReportedError, json, project, sarif};
 
 /// With fewer unknown operators, each has its own message.
 const MIN_FOREIGN_OPERATORS: usize = 3;
@@ -165,9 +165,9 @@ fn run_project(arguments: &Arguments) -> Result<(), ReportedError> {
     let programs = project.programs();
     let Arguments { output, listing, sarif, .. } = arguments;
     if programs.len() > 1 && [output, listing, sarif].into_iter().any(Option::is_some) {
-        cli_support::eprint_message!("error: cannot write {} programs to one file", programs.len());
-        cli_support::eprint_message!(
-            "help: name the sources of one program, or set `output` of each in the project file"
+        cli_support::eprint_error!("cannot write {} programs to one file", programs.len());
+        cli_support::eprint_help!(
+            "name the sources of one program, or set `output` of each in the project file"
         );
         return Err(exit::USAGE);
     }
@@ -244,7 +244,7 @@ fn check_outputs(arguments: &Arguments, assembly: &Assembly) -> Result<(), Repor
 fn write_sarif(arguments: &Arguments, assembly: &Assembly) -> Result<(), ReportedError> {
     let Some(path) = &arguments.sarif else { return Ok(()) };
     let Assembly { diagnostics, sources, .. } = assembly;
-    let log = sarif("tdlasm", env!("CARGO_PKG_VERSION"), diagnostics, sources);
+    let log = sarif::sarif(diagnostics, sources);
     files::write(path, log.as_bytes())
 }
 
@@ -252,7 +252,7 @@ fn write_sarif(arguments: &Arguments, assembly: &Assembly) -> Result<(), Reporte
 fn levels(arguments: &Arguments) -> Result<LintLevels, ReportedError> {
     let mut levels = LintLevels::default();
     let refused = |error: LevelError| {
-        cli_support::eprint_message!("error: {error}");
+        cli_support::eprint_error!("{error}");
         exit::USAGE
     };
     if arguments.as_original {
@@ -282,7 +282,7 @@ fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), Report
     for routine in &arguments.cycles {
         let path =
             straight_path(&assembly.listing, &assembly.modules, routine).map_err(|error| {
-                cli_support::eprint_message!("error: {error}");
+                cli_support::eprint_error!("{error}");
                 exit::USAGE
             })?;
         let (first, last) = path.range;
@@ -337,10 +337,10 @@ fn content(
 
 fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, ReportedError> {
     for loss in tdl_losses(&assembly.modules, form) {
-        cli_support::eprint_message!("warning: {loss}");
+        cli_support::eprint_warning!("{loss}");
     }
     write_tdl(&assembly.modules, form).map_err(|error| {
-        cli_support::eprint_message!("error: {error}");
+        cli_support::eprint_error!("{error}");
         exit::FAILED
     })
 }
@@ -351,18 +351,16 @@ fn elf_object(modules: &[Module]) -> Result<Vec<u8>, ReportedError> {
         [module] => match module.check_areas() {
             Ok(()) => Ok(write_object(module)),
             Err(error) => {
-                cli_support::eprint_message!("error: {error}");
+                cli_support::eprint_error!("{error}");
                 Err(exit::FAILED)
             }
         },
         _ => {
-            cli_support::eprint_message!(
-                "error: the source has {} modules, and an ELF object holds one",
+            cli_support::eprint_error!(
+                "the source has {} modules, and an ELF object holds one",
                 modules.len()
             );
-            cli_support::eprint_message!(
-                "help: split it at .PRGEND, or write .rel or a linked program"
-            );
+            cli_support::eprint_help!("split it at .PRGEND, or write .rel or a linked program");
             Err(exit::USAGE)
         }
     }
@@ -411,7 +409,7 @@ fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap, form: Mess
         }
         MessageFormat::Short => render::short(diagnostics, sources),
         MessageFormat::Json => {
-            return cli_support::text::eprint_json(&render::json(diagnostics, sources));
+            return cli_support::text::eprint_json(&json::diagnostics(diagnostics, sources));
         }
     };
     cli_support::text::eprint_escaped(&text);

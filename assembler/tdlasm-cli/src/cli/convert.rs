@@ -89,8 +89,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
         Target::Tdl => Dialect::Tdl,
     };
     if arguments.assembler.is_some() && to == Dialect::Tdl {
-        cli_support::eprint_message!("error: --for names an assembler for Zilog's mnemonics");
-        cli_support::eprint_message!("help: use --to zilog, or omit --for");
+        cli_support::eprint_error!("--for names an assembler for Zilog's mnemonics");
+        cli_support::eprint_help!("use --to zilog, or omit --for");
         return Err(exit::USAGE);
     }
     let long_symbols = arguments.long_symbols;
@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
     let target = arguments.assembler.map(convert::Target::from);
     let options = Options { to, target, long_symbols, include_dirs };
     let conversion = convert(&CommandLoader, &arguments.file, &options).map_err(|error| {
-        cli_support::eprint_message!("error: cannot read {}: {error}", arguments.file.escaped());
+        cli_support::eprint_error!("cannot read {}: {error}", arguments.file.escaped());
         exit::ENVIRONMENT
     })?;
     let included = conversion.included.iter().map(PathBuf::as_path);

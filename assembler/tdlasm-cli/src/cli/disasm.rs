@@ -67,7 +67,7 @@ fn program(
         Err(ProgramError::TooLong { .. }) => return binary(path, content, origin),
         Err(error) => {
             let failed = wrong(path, &error);
-            cli_support::eprint_message!("help: add --format bin if it is a binary file");
+            cli_support::eprint_help!("add --format bin if it is a binary file");
             return Err(failed);
         }
     };
@@ -75,7 +75,7 @@ fn program(
         warn_of_format(path, program.format);
     }
     for note in &program.debug.notes {
-        cli_support::eprint_message!("warning: {}: {note}", path.escaped());
+        cli_support::eprint_warning!("{}: {note}", path.escaped());
     }
     Ok((program.image, names(&program.debug)))
 }
@@ -91,18 +91,18 @@ fn warn_of_format(path: &Path, format: ProgramFormat) {
         ProgramFormat::Object => "an object",
         ProgramFormat::Cmd => "a TRSDOS program",
     };
-    cli_support::eprint_message!("warning: {} is read as {what}, by its content", path.escaped());
-    cli_support::eprint_message!("help: add --format bin to disassemble the file's own bytes");
+    cli_support::eprint_warning!("{} is read as {what}, by its content", path.escaped());
+    cli_support::eprint_help!("add --format bin to disassemble the file's own bytes");
 }
 
 fn binary(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), ReportedError> {
     if usize::from(origin) + content.len() > 0x10000 {
         let shown = path.escaped();
         let length = content.len();
-        cli_support::eprint_message!(
-            "error: {shown} has {length} bytes, which from {origin:04X}H extend beyond FFFFH"
+        cli_support::eprint_error!(
+            "{shown} has {length} bytes, which from {origin:04X}H extend beyond FFFFH"
         );
-        cli_support::eprint_message!("help: give a lower --origin");
+        cli_support::eprint_help!("give a lower --origin");
         return Err(exit::USAGE);
     }
     Ok((Image::new([ImageRun { address: origin, bytes: content }]), Names::new()))
@@ -121,13 +121,13 @@ fn symbols(path: &Path, content: &[u8]) -> Result<Names, ReportedError> {
         Ok(info) => Ok(names(&info)),
         Err(error) => {
             let message = error.in_file(&path.escaped().to_string());
-            cli_support::eprint_message!("error: {message}");
+            cli_support::eprint_error!("{message}");
             Err(exit::FAILED)
         }
     }
 }
 
 fn wrong(path: &Path, error: &dyn std::fmt::Display) -> ReportedError {
-    cli_support::eprint_message!("error: {}: {error}", path.escaped());
+    cli_support::eprint_error!("{}: {error}", path.escaped());
     exit::FAILED
 }

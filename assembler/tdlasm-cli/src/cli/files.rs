@@ -43,13 +43,11 @@ impl Format {
     /// Returns the format of `--format`, or that of the file's extension.
     pub(crate) fn choose(asked: Option<Format>, path: &Path) -> Result<Format, ReportedError> {
         asked.or_else(|| Self::of_extension(path)).ok_or_else(|| {
-            cli_support::eprint_message!(
-                "error: cannot choose a format by the extension of {}",
+            cli_support::eprint_error!(
+                "cannot choose a format by the extension of {}",
                 path.escaped()
             );
-            cli_support::eprint_message!(
-                "help: use .bin, .hex, .srec, .o, .rel or .elf, or add --format"
-            );
+            cli_support::eprint_help!("use .bin, .hex, .srec, .o, .rel or .elf, or add --format");
             exit::USAGE
         })
     }
@@ -76,10 +74,10 @@ impl Format {
             Format::Srec => Ok(s_records(&program.image, "tdlasm", program.entry).into_bytes()),
             Format::Elf => Ok(write_executable(program)),
             Format::Object | Format::Rel | Format::Pbin | Format::Phex => {
-                cli_support::eprint_message!(
-                    "error: a linked program cannot be written as a relocatable object"
+                cli_support::eprint_error!(
+                    "a linked program cannot be written as a relocatable object"
                 );
-                cli_support::eprint_message!("help: write .elf, .bin or .hex");
+                cli_support::eprint_help!("write .elf, .bin or .hex");
                 Err(exit::USAGE)
             }
         }
@@ -126,14 +124,14 @@ pub(crate) fn check_outputs<'p>(
     let inputs = inputs.into_iter().map(|path| NamedFile::new("a file that was read", path));
     let checked = refuse_overwriting(&outputs.collect::<Vec<_>>(), &inputs.collect::<Vec<_>>());
     checked.map_err(|error| {
-        cli_support::eprint_message!("error: {}", error.message);
+        cli_support::eprint_error!("{}", error.message);
         error.code
     })
 }
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ReportedError> {
     read_file(path).map_err(|error| {
-        cli_support::eprint_message!("error: cannot read {}: {error}", path.escaped());
+        cli_support::eprint_error!("cannot read {}: {error}", path.escaped());
         exit::ENVIRONMENT
     })
 }
@@ -142,8 +140,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ReportedError> {
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), ReportedError> {
     let result = if is_stream(path) { print_bytes(content) } else { write_atomic(path, content) };
     result.map_err(|error| {
-        cli_support::eprint_message!("error: cannot write {}: {error}", path.escaped());
-        cli_support::eprint_message!("help: check that the folder exists and may be written to");
+        cli_support::eprint_error!("cannot write {}: {error}", path.escaped());
+        cli_support::eprint_help!("check that the folder exists and may be written to");
         exit::ENVIRONMENT
     })
 }

@@ -73,9 +73,9 @@ fn options(arguments: &Arguments, file: &Path) -> Result<Options, ReportedError>
 fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), ReportedError> {
     let text = CommandLoader.load(file).map_err(|error| unreadable(file, &error))?;
     let formatted = format(&DiskLoader, file, &text, options).map_err(|error| {
-        cli_support::eprint_message!("error: {error}");
-        cli_support::eprint_message!(
-            "help: find the macro that inserts its argument into a text, and bracket the argument"
+        cli_support::eprint_error!("{error}");
+        cli_support::eprint_help!(
+            "find the macro that inserts its argument into a text, and bracket the argument"
         );
         exit::FAILED
     })?;
@@ -89,7 +89,7 @@ fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), ReportedEr
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> ReportedError {
-    cli_support::eprint_message!("error: cannot read {}: {error}", path.escaped());
+    cli_support::eprint_error!("cannot read {}: {error}", path.escaped());
     exit::ENVIRONMENT
 }
 

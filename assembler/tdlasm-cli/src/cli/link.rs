@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cli_support::exit;
-use cli_support::text::Escape;
+use cli_support::text::{Escape, MessageKind};
 use tdlasm::archive::{Library, LibraryError, is_archive, pull, read_library};
 use tdlasm::link::{Layout, Program, link};
 use tdlasm::module::Module;
@@ -75,7 +75,7 @@ fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, Re
         libraries.push(library(path, &files::read(path)?)?);
     }
     if modules.is_empty() {
-        cli_support::eprint_message!("error: no object to link: all inputs are libraries");
+        cli_support::eprint_error!("no object to link: all inputs are libraries");
         return Err(exit::USAGE);
     }
     Ok(pull(modules, &libraries, layout))
@@ -90,20 +90,20 @@ fn stem(path: &Path) -> String {
 }
 
 fn wrong(path: &Path, error: LibraryError) -> ReportedError {
-    cli_support::eprint_message!("error: {}: {error}", path.escaped());
-    cli_support::eprint_message!(
-        "help: `tdlasm asm SOURCE -o FILE.o` makes objects, and `ar rc FILE.a FILE.o` archives"
+    cli_support::eprint_error!("{}: {error}", path.escaped());
+    cli_support::eprint_help!(
+        "`tdlasm asm SOURCE -o FILE.o` makes objects, and `ar rc FILE.a FILE.o` archives"
     );
     exit::FAILED
 }
 
 pub(crate) fn read_layout(path: &Path) -> Result<Layout, ReportedError> {
     let text = String::from_utf8(files::read(path)?).map_err(|error| {
-        cli_support::eprint_message!("error: {}: {error}", path.escaped());
+        cli_support::eprint_error!("{}: {error}", path.escaped());
         exit::USAGE
     })?;
     Layout::parse(&text).map_err(|error| {
-        cli_support::eprint_message!("error: {}: {error}", path.escaped());
+        cli_support::eprint_error!("{}: {error}", path.escaped());
         exit::USAGE
     })
 }
@@ -122,7 +122,7 @@ pub(crate) fn link_and_report(
 ) -> Result<Program, ReportedError> {
     link(modules, layout).map_err(|errors| {
         for error in &errors.0 {
-            cli_support::eprint_message!("error[{}]: {error}", error.code());
+            MessageKind::Error.eprint(Some(error.code()), error);
         }
         exit::FAILED
     })

@@ -54,9 +54,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
         // The protocol requires exit code 1.
         Ok(ServerEnd::WithoutShutdown) => Err(exit::FAILED),
         Err(error) => {
-            cli_support::eprint_message!("error: {error}");
-            cli_support::eprint_message!(
-                "help: editors start this command; docs/editors/README.md describes their setup"
+            cli_support::eprint_error!("{error}");
+            cli_support::eprint_help!(
+                "editors start this command; docs/editors/README.md describes their setup"
             );
             Err(exit::ENVIRONMENT)
         }

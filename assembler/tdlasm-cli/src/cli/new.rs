@@ -24,8 +24,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
     let path = arguments.name.with_extension("asm");
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     file.and_then(|mut file| file.write_all(FIRST_PROGRAM.as_bytes())).map_err(|error| {
-        cli_support::eprint_message!("error: cannot write {}: {error}", path.escaped());
-        cli_support::eprint_message!("help: name a file that does not exist yet");
+        cli_support::eprint_error!("cannot write {}: {error}", path.escaped());
+        cli_support::eprint_help!("name a file that does not exist yet");
         exit::ENVIRONMENT
     })?;
     let shown = path.escaped();

@@ -11,7 +11,7 @@ use super::ReportedError;
 pub(super) fn of(source: &Path) -> Result<Option<Project>, ReportedError> {
     let Some(path) = Project::find(source) else { return Ok(None) };
     Project::read(&path).map(Some).map_err(|error| {
-        cli_support::eprint_message!("error: {error}");
+        cli_support::eprint_error!("{error}");
         match error {
             ProjectError::Unreadable(..) => exit::ENVIRONMENT,
             _ => exit::USAGE,
@@ -23,10 +23,8 @@ pub(super) fn of(source: &Path) -> Result<Option<Project>, ReportedError> {
 pub(super) fn here() -> Result<Project, ReportedError> {
     let project = of(Path::new("-"))?;
     project.filter(|project| !project.programs().is_empty()).ok_or_else(|| {
-        cli_support::eprint_message!(
-            "error: no source file is named, and no {FILE_NAME} names programs"
-        );
-        cli_support::eprint_message!("help: name one, as in tdlasm asm monitor.asm");
+        cli_support::eprint_error!("no source file is named, and no {FILE_NAME} names programs");
+        cli_support::eprint_help!("name one, as in tdlasm asm monitor.asm");
         exit::USAGE
     })
 }

@@ -128,3 +128,13 @@ fn sarif_has_the_messages_with_their_rules_places_and_fixes() {
         serde_json::from_slice(&fs::read(bench.path("c.sarif")).expect("a log")).expect("JSON");
     assert_eq!(log["runs"][0]["results"], json!([]));
 }
+
+#[test]
+fn a_text_of_the_source_is_a_note_whatever_it_says() {
+    let bench = Bench::new();
+    bench.file("a.asm", " .PRNTX 'error[A01]: all is well'\n .END\n");
+    let (code, _, stderr) = bench.run(&["asm", "a.asm", "--message-format", "json"]);
+    let found: Value = serde_json::from_str(stderr.trim()).expect("JSON");
+    assert_eq!((code, &found["severity"], &found["code"]), (0, &json!("note"), &Value::Null));
+    assert_eq!(found["message"], "error[A01]: all is well");
+}

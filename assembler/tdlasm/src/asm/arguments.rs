@@ -115,7 +115,7 @@ fn number_argument(
     bracket_not_checked: bool,
 ) -> StatementResult<Vec<u8>> {
     let expr = asm.parse_expression(cursor);
-    if expr.ops.is_empty() {
+    if expr.count == 0 {
         asm.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing; 0 is used");
     }
     let value = asm.evaluate(&expr)?;

@@ -11,6 +11,7 @@ use super::input::{Frame, FrameKind, InputStack, StatementPlace};
 use super::name_table::{NameId, NameTable};
 use super::options::Options;
 use super::pass::{Pass, PassComparison};
+use super::reading::Reading;
 use super::recorder::Recorder;
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode, Subject};
@@ -34,8 +35,9 @@ pub(super) struct Assembler<'a> {
     /// Positions of the files' statements in the first pass, and where the second pass differs.
     pub(super) pass_comparison: PassComparison,
     pub(super) names: NameTable,
-    /// The names that the first pass found in each module, for the second pass.
-    pub(super) first_pass: VecDeque<NameTable>,
+    pub(super) reading: Reading,
+    /// The names of each module and what was read of it, from the first pass for the second.
+    pub(super) first_pass: VecDeque<(NameTable, Reading)>,
     pub(super) code: CodeBuffer,
     /// The line table of the module, if requested.
     pub(super) lines: Lines,
@@ -104,6 +106,7 @@ impl<'a> Assembler<'a> {
             recorder: Recorder::new(options, Pass::First),
             pass_comparison: PassComparison::default(),
             names: NameTable::new(options),
+            reading: Reading::default(),
             first_pass: VecDeque::new(),
             code: CodeBuffer::new(options.absolute_prog),
             lines: Lines::default(),
@@ -135,7 +138,8 @@ impl<'a> Assembler<'a> {
             Pass::First => None,
             Pass::Second => self.first_pass.pop_front(),
         };
-        self.names = known.unwrap_or_else(|| NameTable::new(self.options));
+        (self.names, self.reading) =
+            known.unwrap_or_else(|| (NameTable::new(self.options), Reading::default()));
         self.names.begin_pass();
     }
 

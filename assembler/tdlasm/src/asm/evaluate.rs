@@ -25,11 +25,16 @@ const LIST_VALUE: u16 = 0x01FF;
 
 impl Assembler<'_> {
     pub(super) fn parse_expression(&mut self, cursor: &mut Cursor<'_>) -> Expr {
-        let expr = Expr::parse(cursor, self.module.radix, &mut self.names);
+        let expr = self.reading.expression(cursor, self.module.radix, &mut self.names);
         if self.recorder.keeps_references {
             self.record_operand_references(&expr);
         }
         expr
+    }
+
+    /// Returns the operations of an expression.
+    pub(super) fn operations(&self, expr: &Expr) -> &[Op] {
+        expr.operations(&self.reading.ops)
     }
 
     fn report_fault(&mut self, fault: Fault, span: Span) {
@@ -59,19 +64,21 @@ impl Assembler<'_> {
 
     /// Returns the value of an expression. As in ZASM, a symbol without a value counts as 0.
     pub(super) fn evaluate(&mut self, expr: &Expr) -> StatementResult<Value> {
-        if self.names.is_location_counter_assigned && expr.ops.contains(&Op::Here) {
+        if self.names.is_location_counter_assigned && self.operations(expr).contains(&Op::Here) {
             let message = "the source assigns to the location counter";
             self.error(DiagnosticCode::Doubled, expr.span, message);
         }
         // Most expressions are a single operand.
-        if let [op] = expr.ops[..]
-            && let Some(value) = self.operand_value(op)?
-        {
-            return Ok(value);
+        match *self.operations(expr) {
+            [Op::Number(number)] => return Ok(Value::absolute(number)),
+            [Op::Here] => return Ok(self.statement.location),
+            [Op::Symbol(name, at)] => return self.symbol_value(name, at),
+            [Op::External(name, at)] => return self.external_value(name, at),
+            _ => {}
         }
         let mut stack = SmallVec::<[Value; 4]>::new();
-        for op in &expr.ops {
-            let value = match *op {
+        for at in expr.first..expr.first + expr.count {
+            let value = match self.reading.ops[at as usize] {
                 Op::Fault(fault, span) => {
                     self.report_fault(fault, span);
                     if let (Fault::Closing, Some(top)) = (fault, stack.last_mut()) {
@@ -95,7 +102,10 @@ impl Assembler<'_> {
                     value
                 }
                 Op::Group => stack.pop().unwrap_or_default().parenthesised(),
-                operand => self.operand_value(operand)?.unwrap_or_default(),
+                Op::Number(number) => Value::absolute(number),
+                Op::Here => self.statement.location,
+                Op::Symbol(name, at) => self.symbol_value(name, at)?,
+                Op::External(name, at) => self.external_value(name, at)?,
             };
             stack.push(value);
         }
@@ -115,26 +125,17 @@ impl Assembler<'_> {
         }
     }
 
-    /// Returns the value of an operand; `None` for an operation that is none.
-    fn operand_value(&mut self, op: Op) -> StatementResult<Option<Value>> {
-        match op {
-            Op::Number(number) => Ok(Some(Value::absolute(number))),
-            Op::Here => Ok(Some(self.statement.location)),
-            Op::Symbol(name, at) => self.symbol_value(name, at).map(Some),
-            Op::External(name, at) => {
-                if self.names[name].macro_index.is_some() {
-                    return Err(StatementAbort::Expand(name, at));
-                }
-                // As with exported labels, no known program shows whether ZASM still finds the
-                // `..locals` after an external that is first named in an operand.
-                let newest = self.names.newest_scope;
-                let span = self.symbol_span(at);
-                self.declare_external(name, span);
-                self.names.newest_scope = newest;
-                self.symbol_value(name, at).map(Some)
-            }
-            _ => Ok(None),
+    fn external_value(&mut self, name: NameId, at: u32) -> StatementResult<Value> {
+        if self.names[name].macro_index.is_some() {
+            return Err(StatementAbort::Expand(name, at));
         }
+        // As with exported labels, no known program shows whether ZASM still finds the `..locals`
+        // after an external that is first named in an operand.
+        let newest = self.names.newest_scope;
+        let span = self.symbol_span(at);
+        self.declare_external(name, span);
+        self.names.newest_scope = newest;
+        self.symbol_value(name, at)
     }
 
     fn symbol_value(&mut self, name: NameId, at: u32) -> StatementResult<Value> {
@@ -214,14 +215,14 @@ impl Assembler<'_> {
 
     pub(super) fn assigned_value(&mut self, cursor: &mut Cursor<'_>) -> StatementResult<Value> {
         let expr = self.parse_expression(cursor);
-        if expr.ops.is_empty() {
+        if expr.count == 0 {
             self.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing");
         }
         self.evaluate(&expr)
     }
 
     fn record_operand_references(&mut self, expr: &Expr) {
-        for op in &expr.ops {
+        for op in expr.operations(&self.reading.ops) {
             if let Op::Symbol(name, at) | Op::External(name, at) = *op
                 && !matches!(self.names[name].built_in, Some(BuiltIn::Register(_)))
             {

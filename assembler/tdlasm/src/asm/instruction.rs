@@ -147,7 +147,7 @@ fn immediate(
     let expr = asm.parse_expression(cursor);
     let value = asm.evaluate(&expr)?;
     lints::lint_value(asm, &expr);
-    let uses_location = expr.ops.contains(&Op::Here);
+    let uses_location = asm.operations(&expr).contains(&Op::Here);
     Ok(Operand { value: Some(value), span: expr.span, uses_location, ..Operand::default() })
 }
 

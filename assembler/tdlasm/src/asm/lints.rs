@@ -69,7 +69,7 @@ fn report_unbalanced(asm: &mut Assembler<'_>) {
 /// Warns of a number where a register is expected.
 pub(super) fn lint_number(asm: &mut Assembler<'_>, expr: &Expr, register: Option<Register>) {
     let is_number = |op: &Op| matches!(op, Op::Number(_) | Op::Binary(_) | Op::Group);
-    if expr.ops.is_empty() || !expr.ops.iter().all(is_number) {
+    if expr.count == 0 || !asm.operations(expr).iter().all(is_number) {
         return;
     }
     let Some(register) = register else { return };
@@ -129,7 +129,7 @@ pub(super) fn lint_pair(asm: &mut Assembler<'_>, expr: &Expr, used: Option<Regis
 
 /// Returns the register that an operand names.
 pub(super) fn named_register(asm: &Assembler<'_>, expr: &Expr) -> Option<Register> {
-    let name = expr.as_symbol()?;
+    let [Op::Symbol(name, _)] = *asm.operations(expr) else { return None };
     match asm.names[name].built_in {
         Some(BuiltIn::Register(register)) => Some(register),
         _ => None,
@@ -180,14 +180,14 @@ pub(super) fn lint_instruction_as_label(
 
 /// Warns of a decimal address with the look of a hexadecimal one: `.LOC 8000`.
 pub(super) fn lint_decimal_address(asm: &mut Assembler<'_>, expr: &Expr) {
-    let Expr { ops, span } = expr;
-    let text = asm.sources.slice(*span);
+    let span = expr.span;
+    let text = asm.sources.slice(span);
     let is_round = text.len() > 2 && text.ends_with(b"00");
-    let [Op::Number(value)] = ops[..] else { return };
+    let [Op::Number(value)] = *asm.operations(expr) else { return };
     if asm.module.radix != 10 || !is_round || !text.iter().all(u8::is_ascii_digit) {
         return;
     }
-    let (span, digits) = (*span, String::from_utf8_lossy(text).into_owned());
+    let digits = String::from_utf8_lossy(text).into_owned();
     let message = format!("this address is decimal: {digits} is {value:04X}H");
     let help = format!("did you mean {digits}H?");
     let diagnostic = Diagnostic::new(DiagnosticCode::DecimalAddress, span, message).help(help);

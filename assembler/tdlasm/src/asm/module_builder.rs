@@ -22,8 +22,9 @@ impl Assembler<'_> {
     /// Finishes the current module. The first pass keeps its names for the second.
     pub(super) fn finish_module(&mut self) {
         if self.pass == Pass::First {
-            let names = std::mem::take(&mut self.names);
-            self.first_pass.push_back(names);
+            self.reading.is_complete = true;
+            let module = (std::mem::take(&mut self.names), std::mem::take(&mut self.reading));
+            self.first_pass.push_back(module);
             return;
         }
         self.check_early_uses();

@@ -12,7 +12,7 @@ use super::symbol::{DefinedIn, Definition, Symbol, SymbolKind};
 use super::value::Value;
 use crate::isa::{FORMS, Register};
 use crate::syntax::directive::Directive;
-use crate::syntax::expr::Intern;
+use crate::syntax::expr::{Intern, LOCAL};
 use crate::syntax::lex;
 
 /// The index of a name in the table.
@@ -338,7 +338,7 @@ impl Intern for NameTable {
             Some(long) if name.len() > 6 && Directive::from_word(name).is_none() => long.key(name),
             _ => lex::packed(name),
         };
-        if name.starts_with(b"..") {
+        if name.starts_with(LOCAL) {
             return self.intern_local(code);
         }
         match self.globals.get(&code) {

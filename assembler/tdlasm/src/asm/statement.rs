@@ -17,7 +17,7 @@ use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::ListingLine;
 use crate::references::ReferenceRole;
 use crate::source::Span;
-use crate::syntax::expr::{Expr, Intern};
+use crate::syntax::expr::{Expr, Op};
 use crate::syntax::{Cursor, lex};
 
 /// Words in messages are cut to this length.
@@ -126,7 +126,7 @@ impl Assembler<'_> {
             };
             let span = cursor.since(start);
             cursor.skip_blanks();
-            let name = self.names.intern(word);
+            let name = self.reading.name(word, start, &mut self.names);
             if cursor.peek() == Some(b':') {
                 self.label(name, span, cursor);
                 continue;
@@ -316,11 +316,11 @@ impl Assembler<'_> {
             Some(Operator::Directive(directive)) => {
                 return directive::directive(self, directive, cursor);
             }
-            None if entry.is_location_counter() => self.value_word(name, Expr::here(span))?,
+            None if entry.is_location_counter() => self.value_word(name, Op::Here, span)?,
             None if entry.symbol.is_defined() || entry.built_in.is_some() => {
                 self.recorder.reference(name, span, ReferenceRole::Use);
                 lints::lint_symbol_as_operator(self, name, span, cursor.rest());
-                self.value_word(name, Expr::symbol(name, span))?;
+                self.value_word(name, Op::Symbol(name, span.start), span)?;
             }
             // An operand has used it before: ZASM has it in its table, with the value 0.
             None if entry.has_undefined_use => {
@@ -341,10 +341,13 @@ impl Assembler<'_> {
     }
 
     /// Assembles a symbol in the operator field, which writes its value as a word.
-    fn value_word(&mut self, name: NameId, value: Expr) -> StatementResult {
+    fn value_word(&mut self, name: NameId, value: Op, span: Span) -> StatementResult {
         self.recorder.statement.words = true;
         // ZASM does not mark a multiply defined symbol here.
         let is_multiply_defined = std::mem::take(&mut self.names[name].is_multiply_defined);
+        let first = self.reading.ops.len() as u32;
+        self.reading.ops.push(value);
+        let value = Expr { first, count: 1, span, ..Expr::default() };
         let done = self.emit_expression(&value, Field::Word);
         self.names[name].is_multiply_defined = is_multiply_defined;
         done

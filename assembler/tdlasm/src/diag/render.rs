@@ -1,4 +1,4 @@
-//! Formats diagnostics: human-readable, one line each, or as JSON.
+//! Formats diagnostics: human-readable, or one line each.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -37,73 +37,6 @@ pub fn short(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     diagnostics.iter().map(line).collect()
 }
 
-/// Formats each diagnostic as a JSON object on one line. Positions are in files, as in [`short`].
-pub fn json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
-    let line = |one: &Diagnostic| {
-        let labels = one.labels.iter().map(|label| {
-            let mut place = json_place(label.span, sources);
-            place["text"] = label.text.as_str().into();
-            place
-        });
-        let object = serde_json::json!({
-            "code": one.code.id(),
-            "name": one.code.group(),
-            "severity": one.severity.name(),
-            "message": one.message,
-            "place": json_place(one.span, sources),
-            "labels": labels.collect::<Vec<_>>(),
-            "notes": calls(one.span, sources),
-            "help": one.help,
-            "fix": one.fix.as_ref().map(|fix| {
-                serde_json::json!({ "place": json_place(fix.span, sources), "text": fix.text })
-            }),
-        });
-        format!("{object}\n")
-    };
-    diagnostics.iter().map(line).collect()
-}
-
-/// Formats a message that a program writes as text (`error[CODE]: message`, `warning: message`,
-/// `help: message`; anything else is a note) as a JSON object like those of [`json`], without a
-/// position.
-pub fn json_message(text: &str) -> String {
-    let (head, message) = text.split_once(": ").unwrap_or(("", text));
-    let (severity, code) = match head.split_once('[') {
-        Some((severity, code)) => (severity, code.strip_suffix(']')),
-        None => (head, None),
-    };
-    let (severity, message) = match severity {
-        "error" | "warning" | "help" => (severity, message),
-        "tdlasm" => ("error", message),
-        _ => ("note", text),
-    };
-    let object = serde_json::json!({
-        "code": code,
-        "name": null,
-        "severity": severity,
-        "message": message,
-        "place": null,
-        "labels": [],
-        "notes": [],
-        "help": null,
-        "fix": null,
-    });
-    object.to_string()
-}
-
-fn json_place(span: Span, sources: &SourceMap) -> serde_json::Value {
-    let span = in_file(span, sources);
-    let start = sources.location(span.start);
-    let end = sources.location(span.end);
-    serde_json::json!({
-        "file": &*start.source.name,
-        "line": start.line,
-        "column": start.column,
-        "end_line": end.line,
-        "end_column": end.column,
-    })
-}
-
 /// Returns the span itself, or for macro text the outermost call: the last line of a call of
 /// several lines, where ZASM puts the error.
 pub fn in_file(span: Span, sources: &SourceMap) -> Span {
@@ -133,7 +66,7 @@ fn groups<'a>(diagnostic: &'a Diagnostic, sources: &SourceMap) -> Vec<Group<'a>>
         let kind = AnnotationKind::Context;
         group = group.element(snippet(label.span, Some(&label.text), sources, kind));
     }
-    for note in calls(diagnostic.span, sources) {
+    for note in macro_calls(diagnostic.span, sources) {
         group = group.element(Level::NOTE.message(note));
     }
     if let Some(help) = &diagnostic.help {
@@ -181,7 +114,7 @@ fn printable(bytes: &[u8]) -> String {
 }
 
 /// Returns the macro calls and inclusions that lead to a span, innermost first.
-fn calls(span: Span, sources: &SourceMap) -> Vec<String> {
+pub fn macro_calls(span: Span, sources: &SourceMap) -> Vec<String> {
     let mut notes = Vec::new();
     let mut source = sources.source_at(span.start);
     let mut skipped = 0;

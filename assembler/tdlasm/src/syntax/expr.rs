@@ -3,7 +3,7 @@
 //! A syntax error is an operation of its own, at the position where ZASM finds it, so that
 //! evaluation reports all errors in ZASM's order.
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::{Cursor, lex};
 use crate::source::Span;
@@ -13,6 +13,9 @@ pub trait Intern {
     /// Returns the number of `name`; equal names have equal numbers.
     fn intern(&mut self, name: &[u8]) -> u32;
 }
+
+/// The beginning of the name of a `..local`, whose meaning depends on the scope.
+pub const LOCAL: &[u8] = b"..";
 
 /// The end of a text on CP/M.
 const CPM_END: u8 = 0x1A;
@@ -129,52 +132,56 @@ enum Pending {
     Open(u8, Span),
 }
 
-/// An expression.
-#[derive(Debug, Clone, Default)]
+/// An expression, whose operations are a part of a list.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Expr {
-    /// The operations, empty if there was no expression.
-    pub ops: SmallVec<[Op; 4]>,
+    /// The index of the first operation.
+    pub first: u32,
+    /// The number of operations, 0 if there was no expression.
+    pub count: u32,
     /// The text that was read.
     pub span: Span,
+    /// Whether the text has the same operations wherever it is read: no `..locals` and no errors.
+    pub is_context_free: bool,
 }
 
 impl Expr {
-    /// Creates an expression of one symbol.
-    pub fn symbol(name: u32, span: Span) -> Self {
-        Self { ops: smallvec![Op::Symbol(name, span.start)], span }
-    }
-
-    /// Creates an expression of the location counter.
-    pub fn here(span: Span) -> Self {
-        Self { ops: smallvec![Op::Here], span }
-    }
-
-    /// Parses the longest expression at the cursor, with the blanks before and after it.
-    pub fn parse(cursor: &mut Cursor<'_>, radix: u8, names: &mut impl Intern) -> Self {
+    /// Parses the longest expression at the cursor, with the blanks before and after it, and appends
+    /// its operations to `ops`.
+    pub fn parse(
+        cursor: &mut Cursor<'_>,
+        radix: u8,
+        names: &mut impl Intern,
+        ops: &mut Vec<Op>,
+    ) -> Self {
         cursor.skip_blanks();
         let start = cursor.offset();
-        let mut parser = ExprParser { radix, ..ExprParser::default() };
+        let first = ops.len();
+        let mut parser = ExprParser {
+            first,
+            ops,
+            pending: SmallVec::new(),
+            radix,
+            prefix: None,
+            open: 0,
+            has_started: false,
+            is_context_free: true,
+        };
         let end = parser.run(cursor, names);
         let is_open = |op: &Op| matches!(op, Op::Fault(Fault::OpenLine, _));
-        let span = match parser.ops.iter().any(is_open) {
+        let span = match !parser.is_context_free && parser.ops[first..].iter().any(is_open) {
             // ZASM takes the line end as the parenthesis, and checks the value after it.
             true => cursor.next_line(),
             false => Span::new(start, end),
         };
-        Self { ops: parser.ops, span }
+        let is_context_free = parser.is_context_free;
+        Self { first: first as u32, count: (ops.len() - first) as u32, span, is_context_free }
     }
 
-    /// Returns the symbol, if the expression is a single symbol.
-    pub fn as_symbol(&self) -> Option<u32> {
-        match self.ops[..] {
-            [Op::Symbol(name, _)] => Some(name),
-            _ => None,
-        }
-    }
-
-    /// Returns `true` if the expression has no operand.
-    pub fn is_empty(&self) -> bool {
-        !self.ops.iter().any(|op| !matches!(op, Op::Fault(..)))
+    /// Returns the operations among those of the list.
+    #[inline]
+    pub fn operations(self, ops: &[Op]) -> &[Op] {
+        &ops[self.first as usize..][..self.count as usize]
     }
 }
 
@@ -183,18 +190,21 @@ fn ends_expression(cursor: &Cursor<'_>) -> bool {
     matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';'))
 }
 
-#[derive(Default)]
-struct ExprParser {
-    ops: SmallVec<[Op; 4]>,
+struct ExprParser<'o> {
+    ops: &'o mut Vec<Op>,
+    /// The index of the first operation of the expression.
+    first: usize,
     pending: SmallVec<[Pending; 4]>,
     radix: u8,
     prefix: Option<u8>,
     open: usize,
     /// Whether anything was read, even a sign without effect.
     has_started: bool,
+    /// See [`Expr::is_context_free`].
+    is_context_free: bool,
 }
 
-impl ExprParser {
+impl ExprParser<'_> {
     /// Returns the offset after the expression, before the blanks that follow it.
     fn run(&mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> u32 {
         let mut end = cursor.offset();
@@ -216,7 +226,12 @@ impl ExprParser {
         end
     }
 
+    fn last(&self) -> Option<&Op> {
+        self.ops[self.first..].last()
+    }
+
     fn fault(&mut self, fault: Fault, span: Span) {
+        self.is_context_free = false;
         self.ops.push(Op::Fault(fault, span));
     }
 
@@ -254,7 +269,7 @@ impl ExprParser {
             while self.closing(cursor) {
                 *end = cursor.offset();
                 cursor.skip_blanks();
-                if matches!(self.ops.last(), Some(Op::Fault(Fault::Closing, _))) {
+                if matches!(self.last(), Some(Op::Fault(Fault::Closing, _))) {
                     return false; // ZASM ignores the operators after it.
                 }
             }
@@ -363,7 +378,7 @@ impl ExprParser {
 
     fn close(&mut self) {
         self.flush(u8::MAX);
-        if matches!(self.ops.last(), Some(Op::Binary(_) | Op::Negate | Op::Not)) {
+        if matches!(self.last(), Some(Op::Binary(_) | Op::Negate | Op::Not)) {
             self.ops.push(Op::Group);
         }
         if let Some(Pending::Open(radix, _)) = self.pending.pop() {
@@ -374,7 +389,7 @@ impl ExprParser {
 
     fn missing(&mut self, cursor: &Cursor<'_>) -> bool {
         // An empty expression is reported by the caller, if at all.
-        if self.has_started || !self.ops.is_empty() {
+        if self.has_started || self.last().is_some() {
             self.fault(Fault::Missing, cursor.gap());
             self.ops.push(Op::Number(0));
         }
@@ -396,6 +411,7 @@ impl ExprParser {
         self.prefix = None;
         let start = cursor.offset();
         let Some(symbol) = cursor.take(lex::symbol) else { return false };
+        self.is_context_free &= !symbol.starts_with(LOCAL);
         self.ops.push(if symbol == b"." {
             Op::Here
         } else if cursor.eat_behind_blanks(b'#') {
@@ -450,14 +466,15 @@ mod tests {
         }
     }
 
-    fn parse(text: &str) -> (Expr, String) {
+    fn parse(text: &str) -> (Vec<Op>, String) {
         let mut cursor = Cursor::new(text.as_bytes(), text.len() as u32);
-        let expr = Expr::parse(&mut cursor, 10, &mut NoNames);
-        (expr, String::from_utf8_lossy(cursor.rest()).into_owned())
+        let mut ops = Vec::new();
+        Expr::parse(&mut cursor, 10, &mut NoNames, &mut ops);
+        (ops, String::from_utf8_lossy(cursor.rest()).into_owned())
     }
 
     fn faults(text: &str) -> Vec<(Fault, u32)> {
-        let ops = parse(text).0.ops;
+        let ops = parse(text).0;
         let fault = |op: &Op| match op {
             Op::Fault(fault, span) => Some((*fault, span.start)),
             _ => None,
@@ -470,7 +487,7 @@ mod tests {
         use BinaryOp::{And, Multiply, ShiftLeft};
         use Op::{Binary, Number};
         assert_eq!(
-            parse("1*2&3<4").0.ops.as_slice(),
+            parse("1*2&3<4").0,
             [Number(1), Number(2), Number(3), Number(4)]
                 .into_iter()
                 .chain([ShiftLeft, And, Multiply].map(Binary))
@@ -480,14 +497,14 @@ mod tests {
 
     #[test]
     fn an_index_parenthesis_is_not_part_of_the_expression() {
-        let (expr, rest) = parse("(1+2)(X)");
-        assert_eq!((expr.ops.len(), rest.as_str()), (4, "(X)"));
+        let (ops, rest) = parse("(1+2)(X)");
+        assert_eq!((ops.len(), rest.as_str()), (4, "(X)"));
     }
 
     #[test]
     fn deep_nesting_needs_no_deep_stack() {
         let text = "(".repeat(100_000) + "7" + &")".repeat(100_000);
-        assert_eq!(parse(&text).0.ops.as_slice(), [Op::Number(7)]);
+        assert_eq!(parse(&text).0, [Op::Number(7)]);
     }
 
     #[test]
@@ -497,7 +514,7 @@ mod tests {
         assert_eq!(faults("5)"), [(Fault::Closing, 1)]);
         assert_eq!(faults("'A"), [(Fault::Quote, 0)]);
         assert_eq!(faults("9//2"), [(Fault::Stray, 2)]);
-        assert_eq!(parse("").0.ops.as_slice(), []);
+        assert_eq!(parse("").0, []);
     }
 
     #[test]

@@ -244,7 +244,7 @@ proptest! {
         let sources = &outcome.sources;
         let messages = [
             render::human(&outcome.diagnostics, sources, false),
-            render::json(&outcome.diagnostics, sources),
+            render::short(&outcome.diagnostics, sources),
         ];
         prop_assert!(messages.iter().all(|text| text.len() < 1 << 20));
         // Macros that call each other endlessly have 2 MiB of open text at most.

@@ -207,16 +207,25 @@ impl RigFile {
         names.find(|name| !self.file.boards.contains_key(name)).unwrap_or_default()
     }
 
+    /// Checks that no board of the file has this name.
+    ///
+    /// # Errors
+    /// Returns [`RigFileError`] if one has.
+    pub fn check_free(&self, name: &str) -> Result<(), RigFileError> {
+        if !self.file.boards.contains_key(name) {
+            return Ok(());
+        }
+        let (file, name) = (self.path.clone(), name.to_owned());
+        let problem = "the name is taken; pass --name with another";
+        Err(RigFileError::Entry { file, name, problem })
+    }
+
     /// Appends a board to the file on the disk, which keeps its text and comments.
     ///
     /// # Errors
     /// Returns [`RigFileError`] if there is a board of this name, or the file can't be written.
     pub fn add(&self, name: &str, board: &NewBoard<'_>) -> Result<(), RigFileError> {
-        if self.file.boards.contains_key(name) {
-            let (file, name) = (self.path.clone(), name.to_owned());
-            let problem = "the name is taken; pass --name with another";
-            return Err(RigFileError::Entry { file, name, problem });
-        }
+        self.check_free(name)?;
         let unwritable = |error| RigFileError::Unwritable(self.path.clone(), error);
         let mut text = match read_text(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),

@@ -78,6 +78,8 @@ struct SetupReport {
 
 pub(super) fn setup(args: &SetupArgs) -> CommandResult {
     let rig = RigFile::read_or_new(args.rig_file.as_deref())?;
+    // A board is probed for seconds: what is wrong already is told first.
+    args.name.as_deref().map_or(Ok(()), |name| rig.check_free(name))?;
     let asks = !args.yes && !args.json && std::io::stdin().is_terminal();
     let port = choose_port(args.port.as_deref(), asks)?;
     let profile = BoardProfile::named(args.board.as_deref().unwrap_or(DEFAULT_BOARD))?;

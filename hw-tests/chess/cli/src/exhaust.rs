@@ -98,10 +98,7 @@ fn prepare(args: &ExhaustArgs, goal: &ExhaustPlan) -> Result<Vec<SargonBoard>, C
 /// without transcript or faults.
 fn prepare_pool(config: &SargonConfig, max: usize) -> Result<Vec<SargonBoard>, SetupError> {
     let board = &config.board;
-    let is_free = matches!(
-        board.board,
-        BoardKind::InProcess { .. } | BoardKind::Simulated { pace: Pace::Free, .. }
-    );
+    let is_free = matches!(board.board, BoardKind::InProcess | BoardKind::Simulated(Pace::Free));
     let may_run_several = is_free && board.recording.is_none() && board.fault_seed.is_none();
     let count = if may_run_several { max.max(1) } else { 1 };
     (0..count).map(|_| SargonBoard::prepare(config)).collect()

@@ -76,7 +76,7 @@ pub(super) fn residues(args: &ResiduesArgs) -> CommandResult {
             let stated = stated.map_err(|problem| {
                 CommandError::new(ENVIRONMENT, format!("{}: {problem}", named.id))
             })?;
-            let differences = compare_position(position, rig.criteria(), &stated, &seen);
+            let differences = compare_position(position, rig.criteria, &stated, &seen);
             differ += usize::from(!differences.is_empty());
             for difference in &differences {
                 text::eprint_message(format!("{}: {difference}", named.fen));

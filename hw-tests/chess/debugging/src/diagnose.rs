@@ -24,79 +24,8 @@ const BOOKING_LABELS: [&str; 2] = ["XCBOOK", "XCLAST"];
 pub struct Diagnosis {
     /// The debugger, halted at the fault.
     pub debugger: Debugger,
-    /// The first difference from the reference.
-    pub fault: FirstFault,
-}
-
-/// The first difference between the board and the reference.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FirstFault {
-    /// The board agrees with the reference.
-    NoFault,
-    /// The attackers array was filled wrongly.
-    Array {
-        /// The square under examination; `None` for a case that supplies its array.
-        square: Option<Square>,
-        /// The side whose section is wrong.
-        side: &'static str,
-        /// The section on the board, as pieces.
-        board: String,
-        /// The section in the reference.
-        host: String,
-    },
-    /// A booking of XCHNG is wrong.
-    Booking {
-        /// The square under examination.
-        square: Option<Square>,
-        /// The number of the booking, from 1.
-        number: usize,
-        /// The residue after it on the board.
-        board: i8,
-        /// The residue after it in the reference; `None` if the reference books less often.
-        host: Option<i8>,
-    },
-    /// XCHNG returned a wrong residue.
-    Residue {
-        /// The square under examination.
-        square: Option<Square>,
-        /// The residue on the board.
-        board: i8,
-        /// The residue in the reference.
-        host: i8,
-    },
-    /// The program did not finish; the reason.
-    Stuck(String),
-}
-
-impl FirstFault {
-    /// Returns a message for the user.
-    pub fn message(&self) -> String {
-        let prefix = |square: &Option<Square>| {
-            square.map(|square| format!("{square}: ")).unwrap_or_default()
-        };
-        match self {
-            Self::NoFault => "the board's residues match the reference".to_owned(),
-            Self::Array { square, side, board, host } => format!(
-                "{}{side}'s section of the attackers array is {board}, not {host}",
-                prefix(square)
-            ),
-            Self::Booking { square, number, board, host: Some(host) } => {
-                format!(
-                    "{}booking {number} leaves a residue of {board:+}, not {host:+}",
-                    prefix(square)
-                )
-            }
-            Self::Booking { square, number, board, host: None } => format!(
-                "{}booking {number}, which the reference does not have, leaves a residue of \
-                 {board:+}",
-                prefix(square)
-            ),
-            Self::Residue { square, board, host } => {
-                format!("{}XCHNG returns a residue of {board:+}, not {host:+}", prefix(square))
-            }
-            Self::Stuck(text) => text.clone(),
-        }
-    }
+    /// The first difference from the reference, for the user; `None` if there is none.
+    pub fault: Option<String>,
 }
 
 struct ExpectedCall {
@@ -172,43 +101,38 @@ impl FaultSearch {
 
     fn clear(&mut self) {
         for id in self.bookings.drain(..).chain([self.xchng]) {
-            self.debugger.stops.remove_breakpoint(id);
+            self.debugger.stops.remove(id);
         }
     }
 
     /// Checks each call of XCHNG in the board's order.
-    fn run(&mut self, expected: &mut Vec<ExpectedCall>, should_stop: ShouldStop<'_>) -> FirstFault {
+    fn run(
+        &mut self,
+        expected: &mut Vec<ExpectedCall>,
+        should_stop: ShouldStop<'_>,
+    ) -> Option<String> {
         while !expected.is_empty() {
             match run_with_timeout(&mut self.debugger, self.within, should_stop) {
                 Ok(HaltReason::Breakpoint) => {}
-                Ok(_) => return FirstFault::Stuck(self.missing_calls_message(expected)),
+                Ok(_) => return Some(missing_calls(expected)),
                 Err(aborted) => return self.stuck(aborted),
             }
             let square = self.square();
             let index =
                 expected.iter().position(|call| call.square.is_none() || call.square == square);
-            let Some(index) = index else {
-                return FirstFault::Stuck(unexpected_call(square));
-            };
+            let Some(index) = index else { return Some(unexpected_call(square)) };
             let call = expected.swap_remove(index);
             let fault = self.check_array(&call).or_else(|| self.check_exchange(&call, should_stop));
             if let Some(fault) = fault {
-                return fault;
+                let square = call.square.map(|square| format!("{square}: ")).unwrap_or_default();
+                return Some(square + &fault);
             }
         }
-        FirstFault::NoFault
+        None
     }
 
-    fn missing_calls_message(&self, expected: &[ExpectedCall]) -> String {
-        let squares: Vec<String> =
-            expected.iter().filter_map(|call| Some(call.square?.to_string())).collect();
-        format!("the board finished without calling XCHNG for {}", squares.join(", "))
-    }
-
-    fn stuck(&self, aborted: RunAborted) -> FirstFault {
-        FirstFault::Stuck(
-            EntryOutcome::Aborted(aborted).message(&self.debugger).unwrap_or_default(),
-        )
+    fn stuck(&self, aborted: RunAborted) -> Option<String> {
+        EntryOutcome::Aborted(aborted).message(&self.debugger)
     }
 
     fn square(&self) -> Option<Square> {
@@ -217,19 +141,19 @@ impl FaultSearch {
     }
 
     /// Checks the attackers array; returns to the instruction that wrote its first wrong byte.
-    fn check_array(&mut self, wanted: &ExpectedCall) -> Option<FirstFault> {
+    fn check_array(&mut self, wanted: &ExpectedCall) -> Option<String> {
         let host = wanted.array?.to_bytes();
         let at = self.debugger.code().symbol("ATKLST")?;
         let board = self.debugger.dump(at, ARRAY_BYTES);
         let wrong = (0..board.len()).find(|byte| board[*byte] != host[*byte])?;
         let half =
             wrong / SECTION_BYTES * SECTION_BYTES..(wrong / SECTION_BYTES + 1) * SECTION_BYTES;
-        let fault = FirstFault::Array {
-            square: wanted.square,
-            side: if wrong < SECTION_BYTES { "White" } else { "Black" },
-            board: format_attackers(&board[half.clone()]),
-            host: format_attackers(&host[half]),
-        };
+        let side = if wrong < SECTION_BYTES { "White" } else { "Black" };
+        let fault = format!(
+            "{side}'s section of the attackers array is {}, not {}",
+            format_attackers(&board[half.clone()]),
+            format_attackers(&host[half])
+        );
         let byte = at.wrapping_add(wrong as u16);
         let call = self.debugger.step_count();
         let halt = self.debugger.run(ExecCommand::ReverseToChange(byte), &mut |_| false);
@@ -245,8 +169,7 @@ impl FaultSearch {
         &mut self,
         wanted: &ExpectedCall,
         should_stop: ShouldStop<'_>,
-    ) -> Option<FirstFault> {
-        let square = wanted.square;
+    ) -> Option<String> {
         let host: Vec<i8> =
             wanted.outcome.bookings.iter().map(|booking| booking.residue as i8).collect();
         let end = self.debugger.clock() + (self.within * self.debugger.clock_hz() as f64) as u64;
@@ -262,21 +185,39 @@ impl FaultSearch {
                 HaltReason::Breakpoint => {
                     let expected = host.get(number).copied();
                     number += 1;
-                    if expected != Some(board) {
-                        return Some(FirstFault::Booking { square, number, board, host: expected });
+                    match expected {
+                        Some(host) if host == board => {}
+                        Some(host) => {
+                            return Some(format!(
+                                "booking {number} leaves a residue of {board:+}, not {host:+}"
+                            ));
+                        }
+                        None => {
+                            return Some(format!(
+                                "booking {number}, which the reference does not have, leaves a \
+                                 residue of {board:+}"
+                            ));
+                        }
                     }
                 }
                 HaltReason::Completed => {
                     let host = wanted.outcome.residue as i8;
-                    return (board != host).then_some(FirstFault::Residue { square, board, host });
+                    let fault = || format!("XCHNG returns a residue of {board:+}, not {host:+}");
+                    return (board != host).then(fault);
                 }
                 HaltReason::Paused if is_late => {
-                    return Some(self.stuck(RunAborted::TimedOut(self.within)));
+                    return self.stuck(RunAborted::TimedOut(self.within));
                 }
-                _ => return Some(self.stuck(RunAborted::Interrupted)),
+                _ => return self.stuck(RunAborted::Interrupted),
             }
         }
     }
+}
+
+fn missing_calls(expected: &[ExpectedCall]) -> String {
+    let squares: Vec<String> =
+        expected.iter().filter_map(|call| Some(call.square?.to_string())).collect();
+    format!("the board finished without calling XCHNG for {}", squares.join(", "))
 }
 
 /// Describes a call that the position does not have; `None` is a square that M3 does not name.

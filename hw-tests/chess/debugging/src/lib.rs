@@ -11,7 +11,7 @@ pub mod routine_runner;
 mod session;
 
 pub use coverage_workload::CoverageWorkload;
-pub use diagnose::{Diagnosis, FirstFault, diagnose};
+pub use diagnose::{Diagnosis, diagnose};
 pub use machine::EvaluatorMachine;
 pub use panes::{ATTACKERS_PANE, add_panes};
 pub use registers::{RegisterRole, xchng_register_roles};

@@ -2,10 +2,9 @@
 //! position under examination.
 
 use board_debugger::Debugger;
-use board_debugger::panes::{CustomPane, PaneVariable, variable};
+use board_debugger::panes::{CustomPane, PaneRow, PaneVariable, variable};
 use sargon_corpus::encode;
 use sargon_reference::Square;
-use tdlasm::project::PaneRow;
 
 use crate::registers::{ARRAY_BYTES, RegisterRole, SECTION_BYTES, xchng_register_roles};
 

@@ -118,7 +118,7 @@ pub fn run_to_exchange(
         Ok(HaltReason::Breakpoint) => EntryOutcome::Reached,
         Ok(_) => EntryOutcome::NotCalled(square),
     };
-    debugger.stops.remove_breakpoint(id);
+    debugger.stops.remove(id);
     let outcome = debugger.last_error().map_or(outcome, EntryOutcome::Failed);
     Ok(DebugSession { debugger, outcome })
 }

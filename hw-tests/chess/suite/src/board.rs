@@ -65,7 +65,6 @@ impl SargonConfig {
 
     /// Returns the probe for a simulated board with these programs: it measures routines of the
     /// evaluator, and guards them.
-    #[must_use]
     pub fn probe(&self, programs: &Programs) -> Probe {
         let application = &programs.application;
         let probe = EvaluatorProbe::new(application).probe(self.suite.record_exchange_calls);
@@ -91,7 +90,8 @@ pub struct SargonBoard {
     /// The connection to the board.
     pub live: LiveBoard,
     pub(crate) probe: EvaluatorProbe,
-    pub(crate) criteria: Criteria,
+    /// The criteria for the board's replies.
+    pub criteria: Criteria,
     /// Labels of the evaluator's routines that the user has overridden.
     pub(crate) own: Vec<&'static str>,
     /// Measured calls of requests whose replies have not been received.
@@ -147,36 +147,17 @@ impl SargonBoard {
         Ok(board)
     }
 
-    /// Returns the criteria for the board's replies.
-    #[must_use]
-    pub fn criteria(&self) -> Criteria {
-        self.criteria
-    }
-
     /// Returns the behaviour of the evaluator on the board.
-    #[must_use]
     pub fn behaviour(&self) -> Behaviour {
         self.criteria.behaviour
     }
 
-    /// Returns the labels of the evaluator's routines that the user has overridden.
-    #[must_use]
-    pub fn own_routines(&self) -> &[&'static str] {
-        &self.own
-    }
-
     /// Returns the names of the status bits that are not judged, because the user's routines need
     /// not set them.
-    #[must_use]
     pub fn not_judged(&self) -> Vec<&'static str> {
         let judged = self.criteria.status_mask;
         let not_judged = STATUS_BITS.iter().filter(|(bit, _)| judged & bit == 0);
         not_judged.map(|(_, name)| *name).collect()
-    }
-
-    /// Returns `true` if positions may share requests.
-    pub(crate) fn may_batch(&self) -> bool {
-        !self.live.config().full_responses
     }
 
     /// Cancels all requests in flight, and restarts the application unless it still replies. One
@@ -186,10 +167,7 @@ impl SargonBoard {
     /// As [`LiveBoard::recover`].
     pub(crate) fn recover(&mut self, hang: Option<String>) -> Result<Recovery, SetupError> {
         self.records.clear();
-        let recovery = match hang {
-            Some(reason) => self.live.recover_from_hang(reason)?,
-            None => self.live.recover()?,
-        };
+        let recovery = self.live.recover(hang)?;
         if recovery != Recovery::Unchanged {
             self.record_status();
         }

@@ -6,6 +6,7 @@ use std::fmt;
 use firmware_wire::{PointsReply, StepRecord, danger, status};
 use serde::{Deserialize, Serialize};
 
+use crate::residues::square_name;
 use crate::responses::PositionResponse;
 use sargon_corpus::analysis::{Prizes, ScoreAdjustment, exchange_steps};
 use sargon_corpus::{DocumentedResult, encode};
@@ -17,9 +18,8 @@ use sargon_reference::{
 /// One field in which board and reference, or reference and document, differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// The square; `None` for the whole position.
-    #[serde(with = "square_name")]
-    pub square: Option<Square>,
+    /// The name of the square; `None` for the whole position.
+    pub square: Option<String>,
     /// Name of the field.
     pub field: Cow<'static, str>,
     /// Value on the board.
@@ -42,26 +42,6 @@ impl fmt::Display for Difference {
             Some([board, reference]) => write!(f, "; array: board {board}, reference {reference}"),
             None => Ok(()),
         }
-    }
-}
-
-/// Serializes squares as their names.
-pub(crate) mod square_name {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-
-    use sargon_reference::Square;
-
-    pub(crate) fn serialize<S: Serializer>(at: &Option<Square>, to: S) -> Result<S::Ok, S::Error> {
-        at.map(|square| square.to_string()).serialize(to)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Square>, D::Error> {
-        let Some(name) = Option::<String>::deserialize(from)? else { return Ok(None) };
-        Square::named(&name)
-            .map(Some)
-            .ok_or_else(|| D::Error::custom(format!("invalid square '{name}': expected a1 to h8")))
     }
 }
 
@@ -89,10 +69,13 @@ impl Differences {
         reference: T,
     ) {
         if board != reference {
-            let board = board.to_string();
-            let reference = reference.to_string();
-            let field = Cow::Borrowed(field);
-            self.0.push(Difference { square, field, board, reference, arrays: None });
+            self.0.push(Difference {
+                square: square.map(|square| square.to_string()),
+                field: Cow::Borrowed(field),
+                board: board.to_string(),
+                reference: reference.to_string(),
+                arrays: None,
+            });
         }
     }
 
@@ -176,8 +159,8 @@ pub fn compare_position(
 ) -> Vec<Difference> {
     let Evaluation { squares: verdicts, final_pin_list, .. } = evaluate_as(position, behaviour);
     let mut found = Differences::default();
-    let pins: Vec<_> = seen.end.pins.iter().map(|pin| (pin.square, pin.step)).collect();
-    found.compare(None, "pins", show_pins(&pins), show_pins(&final_pin_list));
+    let pins = seen.end.pins.iter().map(|pin| (pin.square, pin.step));
+    found.compare(None, "pins", show_pins(pins), show_pins(final_pin_list.into_iter()));
     found.compare(None, "royal squares", show(&seen.end.royals), show(&royals(position)));
     found.compare(None, "occupied squares", seen.squares.len(), verdicts.len());
     for (record, verdict) in seen.squares.iter().zip(&verdicts) {
@@ -247,24 +230,13 @@ pub(crate) fn royals(position: &Position) -> [u8; 4] {
     pieces.map(|(colour, kind)| position.royal(colour, kind).map_or(0, encode::square))
 }
 
-fn show_pins(pins: &[(u8, i8)]) -> String {
-    let one = |&(number, step): &(u8, i8)| {
-        let square = encode::decode_square(number);
-        let square = square.map_or_else(|| format!("?{number}"), |at| at.to_string());
-        format!("{square}{step:+}")
-    };
-    if pins.is_empty() {
-        "none".to_owned()
-    } else {
-        pins.iter().map(one).collect::<Vec<_>>().join(" ")
-    }
+fn show_pins(pins: impl Iterator<Item = (u8, i8)>) -> String {
+    let pins: Vec<_> =
+        pins.map(|(square, step)| format!("{}{step:+}", square_name(square))).collect();
+    if pins.is_empty() { "none".to_owned() } else { pins.join(" ") }
 }
 
-fn show(numbers: &[u8; 4]) -> String {
-    let name = |number: &u8| match (*number, encode::decode_square(*number)) {
-        (_, Some(at)) => at.to_string(),
-        (0, None) => "-".to_owned(),
-        (other, None) => format!("?{other}"),
-    };
-    numbers.iter().map(name).collect::<Vec<_>>().join(" ")
+fn show(squares: &[u8; 4]) -> String {
+    let name = |number: &u8| if *number == 0 { "-".to_owned() } else { square_name(*number) };
+    squares.iter().map(name).collect::<Vec<_>>().join(" ")
 }

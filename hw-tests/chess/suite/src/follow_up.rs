@@ -15,9 +15,9 @@ pub(crate) fn follow_up(result: &CaseResult, options: &FollowUpOptions) -> Optio
     let square = wrong_square(result);
     let is_precise = fen.is_some() && square.is_some();
     if let (Some(fen), Some(square)) = (fen, square) {
-        add(["sargon", "explain"], &options.board, &[fen, &square]);
+        add(["sargon", "explain"], &options.board, &[fen, square]);
         if let Some(options) = simulated {
-            add(["hw-inspect", "debug"], options, &[fen, &square]);
+            add(["hw-inspect", "debug"], options, &[fen, square]);
         }
     } else if let Some(options) = simulated {
         add(["hw-inspect", "why"], options, &[fen.unwrap_or(&result.id)]);
@@ -26,10 +26,10 @@ pub(crate) fn follow_up(result: &CaseResult, options: &FollowUpOptions) -> Optio
 }
 
 /// Returns the square with the first wrong residue, or else the first with any difference.
-fn wrong_square(result: &CaseResult) -> Option<String> {
+fn wrong_square(result: &CaseResult) -> Option<&str> {
     let squares = || result.differences.iter().filter(|found| found.square.is_some());
     let found = squares().find(|found| found.field == "residue").or_else(|| squares().next());
-    found?.square.map(|square| square.to_string())
+    found?.square.as_deref()
 }
 
 #[cfg(test)]
@@ -38,13 +38,12 @@ mod tests {
     use crate::compare::Difference;
     use hil_harness::runner::Verdict;
     use sargon_corpus::builtin_corpus;
-    use sargon_reference::Square;
 
     fn failed(id: &str, differences: &[(Option<&str>, &'static str)]) -> CaseResult {
         let cases = builtin_corpus().expect("it ships");
         let case = cases.iter().find(|case| case.id == id).expect("it is there");
         let differences = differences.iter().map(|(square, what)| Difference {
-            square: square.and_then(Square::named),
+            square: square.map(str::to_owned),
             field: (*what).into(),
             board: String::new(),
             reference: String::new(),

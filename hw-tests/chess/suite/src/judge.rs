@@ -1,56 +1,51 @@
 //! Judges replies of a board by the reference.
 
+use firmware_wire::Reply;
 use hil_harness::runner::Verdict;
 use hil_harness::verdict_table::merge_requests;
 
 use crate::CaseResult;
+use crate::board::Response;
 use crate::checks::{ExpectedPosition, last_move};
 use crate::compare::{
     Criteria, compare_exchange, compare_points_reply, compare_position, compare_steps,
 };
 use crate::residues::{exchange_entry, square_entries};
-use crate::responses::{CaseResponse, ObservedCheck, PositionResponse};
+use crate::responses::{ObservedCheck, PositionResponse};
 use sargon_corpus::{Case, CaseInput};
 use sargon_reference::{Behaviour, evaluate_as, exchange_as};
 
 /// Judges a response to one request of a case, or the combined response for a position.
-pub(crate) fn judge_case(case: &Case, criteria: Criteria, response: &CaseResponse) -> CaseResult {
+pub(crate) fn judge_case(case: &Case, criteria: Criteria, response: &Response) -> CaseResult {
     let first = judge_response(case, criteria, response);
-    let CaseResponse::Position(seen) = response else { return first };
+    let Response::Position(seen) = response else { return first };
     match seen.end.points {
         Some(points) if first.verdict == Verdict::Pass => {
-            merge_requests(first, judge_response(case, criteria, &CaseResponse::Points(points)))
+            let points = Response::Other(Reply::Points(points));
+            merge_requests(first, judge_response(case, criteria, &points))
         }
         _ => first,
     }
 }
 
-/// Returns the result of a case whose reply is one to another request.
-pub(crate) fn foreign_reply(case: &Case) -> CaseResult {
-    CaseResult::with_reason(case, Verdict::Error, "the reply belongs to another request")
-}
-
-fn judge_response(case: &Case, criteria: Criteria, response: &CaseResponse) -> CaseResult {
+fn judge_response(case: &Case, criteria: Criteria, response: &Response) -> CaseResult {
     let is_corrected = criteria.behaviour == Behaviour::Corrected;
     let mut result = CaseResult::new(case, Verdict::Pass);
     match (&case.subject, response) {
-        (
-            CaseInput::Position { position, expected, original, .. },
-            CaseResponse::Position(seen),
-        ) => {
+        (CaseInput::Position { position, expected, original, .. }, Response::Position(seen)) => {
             let documented = if is_corrected { expected } else { original };
             result.differences = compare_position(position, criteria, documented, seen);
             result.details.squares =
                 square_entries(&evaluate_as(position, criteria.behaviour).squares, seen);
         }
-        (CaseInput::Position { position, .. }, CaseResponse::Points(seen)) => {
+        (CaseInput::Position { position, .. }, Response::Other(Reply::Points(seen))) => {
             let verdicts = evaluate_as(position, criteria.behaviour).squares;
             let (mover, moved) = last_move(position, &verdicts);
             result.differences = compare_points_reply(&verdicts, criteria, mover, moved, seen);
         }
         (
             CaseInput::Array { piece, array, expected, original },
-            &CaseResponse::Exchange(residue, status),
+            &Response::Other(Reply::Residue { residue, status }),
         ) => {
             let documented = if is_corrected { Some(*expected) } else { *original };
             let seen = (residue, status);
@@ -58,12 +53,16 @@ fn judge_response(case: &Case, criteria: Criteria, response: &CaseResponse) -> C
             let outcome = exchange_as(*piece, array, criteria.behaviour);
             result.details.squares.push(exchange_entry(*piece, array, outcome.residue, seen));
         }
-        (CaseInput::Array { piece, array, .. }, CaseResponse::Steps(residue, status, steps)) => {
+        (
+            CaseInput::Array { piece, array, .. },
+            Response::Other(Reply::Trace { residue, status, steps }),
+        ) => {
             let outcome = (*residue, *status);
             result.differences = compare_steps(*piece, array, criteria, outcome, steps);
         }
         _ => {
-            return foreign_reply(case);
+            let why = "the reply belongs to another request";
+            return CaseResult::with_reason(case, Verdict::Error, why);
         }
     }
     if !result.differences.is_empty() {
@@ -85,9 +84,10 @@ pub(crate) fn judge_by_crc(
         expected.response.squares.iter().map(|record| of(record.square)).collect()
     });
     let observation = PositionResponse { t_states, ..expected.response.clone() };
-    let first = judge_case(case, criteria, &CaseResponse::Position(observation));
+    let first = judge_case(case, criteria, &Response::Position(observation));
     if first.verdict != Verdict::Pass {
         return first;
     }
-    merge_requests(first, judge_case(case, criteria, &CaseResponse::Points(expected.points)))
+    let points = Response::Other(Reply::Points(expected.points));
+    merge_requests(first, judge_case(case, criteria, &points))
 }

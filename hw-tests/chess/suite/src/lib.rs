@@ -18,7 +18,7 @@
 //! use sargon_suite::{SargonBoard, run_cases};
 //!
 //! let profile = BoardProfile::named("rc2014-classic")?;
-//! let kind = BoardKind::InProcess { rom: None };
+//! let kind = BoardKind::InProcess;
 //! let config = BoardConfig { board: kind, ..BoardConfig::simulated(profile) };
 //! let mut board = SargonBoard::prepare(&config.into())?;
 //! let stop = AtomicBool::new(false);

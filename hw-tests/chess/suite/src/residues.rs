@@ -68,7 +68,6 @@ pub fn square_entries(verdicts: &[SquareResult], seen: &PositionResponse) -> Vec
 }
 
 /// Returns the name of a square by its number on the board; `?` and the number if it has none.
-#[must_use]
 pub fn square_name(number: u8) -> String {
     encode::decode_square(number).map_or_else(|| format!("?{number}"), |at| at.to_string())
 }

@@ -1,7 +1,7 @@
 //! Decoded replies of a board, and what a simulated board records beside them.
 
 use board_simulator::Registers;
-use firmware_wire::{ExhaustReply, PointsReply, PositionEnd, SquareRecord, StepRecord};
+use firmware_wire::{ExhaustReply, PositionEnd, SquareRecord};
 
 /// Mask of the Z flag in AF.
 const ZERO_FLAG: u16 = 0x40;
@@ -46,19 +46,6 @@ pub struct ObservedCheck {
     pub t_states: Option<Vec<(u8, u64)>>,
 }
 
-/// The decoded reply to a request of a case.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CaseResponse {
-    /// To POSITION, or to a combined request.
-    Position(PositionResponse),
-    /// To POINTS.
-    Points(PointsReply),
-    /// To EXCHANGE: residue and status.
-    Exchange(u8, u8),
-    /// To TRACE: residue, status, and the steps.
-    Steps(u8, u8, Vec<StepRecord>),
-}
-
 /// A booking of points, as recorded in XCHNG.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObservedBooking {
@@ -90,12 +77,8 @@ pub struct ObservedExchange {
 /// A call of NEXTAD by XCHNG.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObservedFetch {
-    /// Points at stake at the call, in B.
-    pub stake: u8,
-    /// Value of the next capturer, in L; undefined at the first call.
-    pub attacker: u8,
-    /// Points that the owner of the square has lost so far, in E.
-    pub residue: i8,
+    /// The registers at the call, as for a booking; the attacker is undefined at the first call.
+    pub at: ObservedBooking,
     /// Value of the fetched piece, 0 for none; `None` if NEXTAD did not return.
     pub piece: Option<u8>,
 }
@@ -106,21 +89,13 @@ impl ObservedExchange {
         let mut exchange = Self::default();
         let mut hits = hits.iter().peekable();
         while let Some(entry) = hits.next_if(|at| Some(at.pc) == nextad) {
-            let returned = hits.next();
-            exchange.fetches.push(ObservedFetch::new(entry, returned));
+            // Z is set if there is no piece; A has its value.
+            let piece =
+                |at: &Registers| if at.af & ZERO_FLAG != 0 { 0 } else { (at.af >> 8) as u8 };
+            let (at, piece) = (ObservedBooking::from_registers(entry), hits.next().map(piece));
+            exchange.fetches.push(ObservedFetch { at, piece });
         }
         exchange.residue = hits.next().map(|end| end.de as u8);
         exchange
-    }
-}
-
-impl ObservedFetch {
-    fn new(entry: &Registers, returned: Option<&Registers>) -> Self {
-        let Registers { bc, hl, de, .. } = *entry;
-        // Z is set if there is no piece; A has its value.
-        let piece = |at: &Registers| if at.af & ZERO_FLAG != 0 { 0 } else { (at.af >> 8) as u8 };
-        let stake = (bc >> 8) as u8;
-        let attacker = hl as u8;
-        Self { stake, attacker, residue: de as i8, piece: returned.map(piece) }
     }
 }

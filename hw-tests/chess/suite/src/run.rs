@@ -11,7 +11,7 @@ mod recovery;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use firmware_wire::ErrorCode;
+use firmware_wire::{ErrorCode, Reply};
 use hil_harness::runner::{
     Baseline, BaselineStatus, NO_REPLY_VERDICTS, RunEnd, RunOptions, RunSummary, Verdict,
 };
@@ -339,8 +339,14 @@ impl Runner<'_> {
         let jobs = self.jobs_of(request.id);
         let timing = (reply.retries, reply.share);
         match (request.kind, reply.result) {
-            (RequestKind::Identity, Ok(Response::Identity(true))) => self.confirm_identity(),
-            (RequestKind::Status, Ok(Response::Status(status))) => self.handle_status(&status),
+            (RequestKind::Identity, Ok(Response::Other(Reply::Identity(identity))))
+                if identity == *self.board.live.identity() =>
+            {
+                self.confirm_identity();
+            }
+            (RequestKind::Status, Ok(Response::Other(Reply::Status(status)))) => {
+                self.handle_status(&status);
+            }
             (RequestKind::Identity | RequestKind::Status, Ok(_)) => {
                 self.recover("another program replied", None);
             }
@@ -396,11 +402,7 @@ impl Runner<'_> {
         timing: (RetryCounts, Duration),
     ) -> CaseResult {
         let case = &self.jobs[job].case;
-        let result = match response {
-            Response::Case(response) => judge::judge_case(case, self.board.criteria, response),
-            _ => judge::foreign_reply(case),
-        };
-        with_timing(result, timing)
+        with_timing(judge::judge_case(case, self.board.criteria, response), timing)
     }
 
     /// Judges the replies of a batch: a matching CRC counts as a match of every byte. Other cases

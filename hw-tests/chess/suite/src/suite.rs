@@ -1,13 +1,10 @@
 //! The suite for the engine.
 
-use std::fmt::Write;
-
 use firmware::evaluator::Evaluator;
 use firmware_wire::status;
 use hil_harness::suite::{FollowUp, FollowUpOptions, Page, Suite};
 use sargon_corpus::analysis::diagram;
-use sargon_corpus::{Case, CaseInput, DocumentedResult};
-use sargon_reference::Square;
+use sargon_corpus::{Case, CaseInput};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -71,12 +68,10 @@ impl Suite for SargonSuite {
     fn content(case: &Case) -> String {
         match &case.subject {
             CaseInput::Position { fen, expected, original, .. } => {
-                format!("{fen}\t{}\t{}", residues(expected), residues(original))
+                format!("{fen} {expected:?} {original:?}")
             }
             CaseInput::Array { piece, array, expected, original } => {
-                let now = stated(*expected);
-                let then = original.map(stated).unwrap_or_default();
-                format!("{}\t{:02X?}\t{now}\t{then}", piece.letter(), array.to_bytes())
+                format!("{piece:?} {array:?} {expected:?} {original:?}")
             }
         }
     }
@@ -116,25 +111,15 @@ impl Suite for SargonSuite {
     }
 }
 
-fn residues(stated: &[(Square, u8)]) -> String {
-    stated.iter().fold(String::new(), |mut text, (square, points)| {
-        let _ = write!(text, "{square}={points} ");
-        text
-    })
-}
-
-fn stated(DocumentedResult { residue, short }: DocumentedResult) -> String {
-    format!("{residue} {short}")
-}
-
 /// Returns a square as a list of values, in the order that `page/squares.js` expects.
 fn page_square(at: &SquareEntry) -> Value {
     let SquareEntry { square, piece, board, reference, status, t_states, .. } = at;
-    let mut values =
-        vec![json!(square), json!(piece), json!(hex(&at.array)), json!(board), json!(reference)];
-    values.extend([json!(status), json!(t_states)]);
-    values.extend(at.reference_array.map(|array| json!(hex(&array))));
-    Value::Array(values)
+    let array = hex(&at.array);
+    let mut values = json!([square, piece, array, board, reference, status, t_states]);
+    if let (Some(values), Some(array)) = (values.as_array_mut(), at.reference_array) {
+        values.push(json!(hex(&array)));
+    }
+    values
 }
 
 fn hex(bytes: &[u8]) -> String {

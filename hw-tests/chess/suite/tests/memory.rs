@@ -74,7 +74,7 @@ fn peak_of_resumed_run(count: usize) -> usize {
         report: Some(folder.path().join("report")),
         ..RunConfig::default()
     };
-    let board = BoardKind::InProcess { rom: None };
+    let board = BoardKind::InProcess;
     let plan = SargonConfig::from(BoardConfig { board, ..BoardConfig::simulated(profile) });
     let members = [Member { name: String::new(), plan: Ok(plan) }];
     let peak = peak_during(|| {

@@ -8,7 +8,7 @@ use board_simulator::{Pace, Probe};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use cli_support::output::print;
-use hil_harness::board::{Board, BoardError, BoardKind, PowerUpConfig};
+use hil_harness::board::{Board, BoardError, BoardKind};
 use hil_harness::live::{BoardConfig, SetupError};
 use rcflash_link::{Link, LinkError, RecentTraffic, RequestSpec, loader};
 use rcflash_transport::port::OpenError;
@@ -84,13 +84,13 @@ fn check_rig(config: &SargonConfig, checks: &mut Checks) {
 /// Opens the port and identifies the program on the board. Returns `false` if that failed.
 fn check_connection(config: &BoardConfig, checks: &mut Checks) -> bool {
     let profile = &config.profile;
-    let power_up = PowerUpConfig { profile, monitor: &[], probe: Probe::default() };
     // The simulated boards are powered up with their monitor when the rig is prepared.
     if !matches!(config.board, BoardKind::Serial(_)) {
         checks.unknown("port", "not applicable: not a serial board");
         return true;
     }
-    let opened = config.board.power_up(power_up).and_then(|mut board: Box<dyn Board>| board.open());
+    let board = config.power_up(&[], Probe::default());
+    let opened = board.and_then(|mut board: Box<dyn Board>| board.open());
     let line = match opened {
         Ok(line) => line,
         Err(error) => {
@@ -153,12 +153,13 @@ fn advice(traffic: &RecentTraffic, baud: u32) -> String {
 
 /// Measures the clock by a request whose T-states are known from the simulated board.
 fn check_clock(config: &SargonConfig, board: &mut SargonBoard, checks: &mut Checks) {
-    let is_free = matches!(config.board.board, BoardKind::Simulated { pace: Pace::Free, .. });
+    let is_free = matches!(config.board.board, BoardKind::Simulated(Pace::Free));
     let Some(request) = board.clock_test().filter(|_| !is_free) else {
         return checks.unknown("clock", "not applicable: no fixed clock, or not measurable");
     };
     let model = BoardConfig {
-        board: BoardKind::InProcess { rom: None },
+        board: BoardKind::InProcess,
+        rom: None,
         recording: None,
         fault_seed: None,
         stock_monitor: None,

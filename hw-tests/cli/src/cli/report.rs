@@ -123,7 +123,7 @@ fn history(args: &HistoryArgs) -> CommandResult {
         });
     }
     let history = History::new(runs);
-    print(&history.text())?;
+    print(&format!("{history}\n"))?;
     if let Some(folder) = &args.report_dir {
         report::write_history(&OsFileSystem, &history, folder, args.force)?;
     }
@@ -144,8 +144,8 @@ fn merge<S: Suite>(args: &MergeArgs, reports: Vec<StoredReport>) -> CommandResul
 
 fn diff<S: Suite>(before: StoredReport, after: StoredReport) -> CommandResult {
     let (before, after): (Report<S>, Report<S>) = (before.parse()?, after.parse()?);
-    let diff = RunDiff::new(before, &after);
-    print(&diff.to_string())?;
+    let diff = RunDiff::new(&before, &after);
+    print(&format!("{diff}\n"))?;
     Ok(if diff.new.is_empty() { 0 } else { FAILED })
 }
 

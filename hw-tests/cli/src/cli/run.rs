@@ -129,42 +129,24 @@ impl Observer<SargonSuite> for TerminalObserver {
 
 /// Prints the summary of a run and returns its exit code.
 fn conclude(done: &FinishedRun<SargonSuite>, options: &FollowUpOptions) -> CommandResult {
-    let FinishedRun {
-        totals: overview,
-        summary,
-        stats,
-        faults,
-        took,
-        target,
-        boards,
-        report_failure,
-    } = done;
-    print(&overview.table())?;
-    print(&overview.remarks())?;
-    print(&overview.problems_text())?;
-    print(&report::boards_table(boards))?;
-    print(&report::summary_text::<SargonSuite>(
-        [overview.counts(), overview.counts_with_known_passing()],
-        summary,
-        *stats,
-        *took,
-        target,
-    ))?;
-    print(&overview.comparison())?;
+    print(&done.totals.results_text())?;
+    print(&report::boards_table(&done.boards))?;
+    print(&done.summary_text())?;
+    print(&done.totals.comparison())?;
     let code = done.exit_code();
-    if let Some(faults) = faults {
+    if let Some(faults) = done.faults {
         print(&format!("faults: {faults}\n"))?;
         if !matches!(code, 0 | INCOMPLETE) {
             eprint_message(format!("to reproduce: {}", command_line()));
         }
     }
-    if let Some(inspection) = overview.follow_up(options) {
+    if let Some(inspection) = done.totals.follow_up(options) {
         print(&report::follow_up_text(&inspection))?;
     }
-    if let Some(failure) = report_failure {
+    if let Some(failure) = &done.report_failure {
         eprint_message(format!("hw-tests: {failure}"));
     }
-    print(&report::missing_boards_text(boards))?;
+    print(&report::missing_boards_text(&done.boards))?;
     Ok(code)
 }
 

@@ -191,14 +191,7 @@ fn run_files(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandR
     let done = executor::run(args, &cases, &measurements)?;
     print(&report::boards_table(&done.boards))?;
     print(&done.totals.comparison())?;
-    let counts = [done.totals.counts(), done.totals.counts_with_known_passing()];
-    print(&report::summary_text::<TestFiles>(
-        counts,
-        &done.summary,
-        done.stats,
-        done.took,
-        &done.target,
-    ))?;
+    print(&done.summary_text())?;
     if let Some(failure) = &done.report_failure {
         eprint_message(format!("hw-tests: {failure}"));
     }
@@ -216,7 +209,7 @@ impl TestArgs {
         if !self.no_build {
             run_build(path).map_err(|errors| errors.messages())?;
         }
-        let file = TestFile::read_with(path, loader);
+        let file = TestFile::read(path, loader);
         let file = file.map_err(|errors| errors.messages())?;
         for note in &file.program.notes {
             eprint_message(format!("hw-tests: {}: {note}", path.escaped()));

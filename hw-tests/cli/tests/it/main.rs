@@ -3,6 +3,7 @@
 mod background_process;
 mod book;
 mod command;
+mod hangs;
 mod house;
 mod inputs_and_outputs;
 mod listing;

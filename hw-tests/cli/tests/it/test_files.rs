@@ -2,7 +2,6 @@
 
 mod boards;
 mod call;
-mod hangs;
 mod loaders;
 mod measure;
 mod references;
@@ -23,7 +22,7 @@ fn examples() -> PathBuf {
 }
 
 /// Runs `hw-tests` in a folder; returns the exit code and the texts on both streams.
-fn hw_tests(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+pub(crate) fn hw_tests(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
     let output = command.current_dir(folder).args(arguments).output().expect("it starts");
     let Output { status, stdout, stderr } = output;

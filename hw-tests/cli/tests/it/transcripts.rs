@@ -138,7 +138,7 @@ fn the_board_within_this_program_makes_the_same_transcript_each_time() {
     for _ in 0..2 {
         let mut plan =
             BoardConfig::simulated(BoardProfile::named("rc2014-classic").expect("it ships"));
-        plan.board = BoardKind::InProcess { rom: None };
+        plan.board = BoardKind::InProcess;
         plan.recording =
             Some(RecordOptions { file: file.clone(), cases: Vec::new(), force: false });
         let mut rig = SargonBoard::prepare(&plan.into()).unwrap_or_else(|error| panic!("{error}"));

@@ -1,23 +1,24 @@
 //! The debugger's command language, for the terminal, scripts, gdb's `monitor` and editors.
 
 mod change;
-mod help;
 mod print;
 mod reload;
 mod stop;
+mod table;
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
 use super::motions::{Motion, MotionKind};
 use super::{location, render};
+use table::Action;
 
 pub use print::{format_value, short_value};
 
+pub(super) use change::set;
 pub use change::unescape;
-pub(super) use change::{set, set_register_or_flag};
-pub use help::{COMMANDS, CommandHelp, command_help};
 pub(super) use print::evaluate;
-pub(super) use stop::parse_watch;
+pub(super) use stop::{StopText, parse_watch};
+pub use table::{COMMANDS, Command};
 
 /// Rows of a listing in a script, which has no window to fill.
 const SCRIPT_ROWS: usize = 12;
@@ -91,7 +92,7 @@ impl Pane {
             Self::Stops => render::stops(debugger),
             Self::Displays => print::displays(debugger),
             Self::Console => render::console(debugger),
-            Self::Help => help::lines(debugger),
+            Self::Help => table::lines(debugger),
         }
     }
 }
@@ -119,9 +120,8 @@ pub fn execute(
 /// Returns `true` for a command line that runs the board, or puts it elsewhere.
 pub fn runs_board(line: &str) -> bool {
     let name = line.split_whitespace().next().unwrap_or_default();
-    CommandHelp::find(name).is_some_and(|command| {
-        Motion::by_command(command.name).is_some() || ["until", "restart"].contains(&command.name)
-    })
+    let command = Command::find(name);
+    command.is_some_and(|command| matches!(command.action, Action::Motion | Action::Run(_)))
 }
 
 /// Runs the board, and the commands of a breakpoint that halts it; see [`execute`].
@@ -130,12 +130,17 @@ pub fn run(
     command: ExecCommand,
     should_stop: ShouldStop<'_>,
 ) -> HaltReason {
-    let halt = debugger.run(command, &mut *should_stop);
+    let is_forward = !command.is_step() && !command.is_reverse();
+    let halt = match debugger.stops.take_postponed() && is_forward {
+        true => HaltReason::Breakpoint,
+        false => debugger.run(command, &mut *should_stop),
+    };
     run_breakpoint_commands(debugger, halt, should_stop)
 }
 
 /// Executes the commands of the breakpoints that halted the board, as long as they run it to
-/// others. Those after one that runs the board are dropped.
+/// others. Those after one that runs the board are dropped. If the caller stops before them, the
+/// next run begins with them.
 fn run_breakpoint_commands(
     debugger: &mut Debugger,
     mut halt: HaltReason,
@@ -145,12 +150,16 @@ fn run_breakpoint_commands(
         let lists =
             debugger.stops.halting().filter_map(|(_, breakpoint)| breakpoint.commands.clone());
         let lists: Vec<String> = lists.collect();
+        if lists.is_empty() {
+            break;
+        }
+        if (should_stop)(debugger) {
+            debugger.stops.postpone_commands();
+            return HaltReason::Paused;
+        }
         let commands = lists.iter().flat_map(|list| list.split(';'));
         let Some(next) = execute_to_motion(debugger, commands, &mut *should_stop) else { break };
         halt = next;
-        if (should_stop)(debugger) {
-            return HaltReason::Paused;
-        }
     }
     halt
 }
@@ -183,76 +192,63 @@ fn execute_one(
     let line = line.trim();
     // `/TEXT` needs no space after the slash.
     if let Some(text) = line.strip_prefix('/') {
-        return find(debugger, text);
+        return find(debugger, text).map(CommandOutcome::Show);
     }
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     if name.is_empty() || name.starts_with(';') {
         return Ok(CommandOutcome::Output(String::new()));
     }
-    let command = CommandHelp::find(name);
-    if command.is_none()
-        && let Some(pane) = debugger.find_pane(name)
-    {
+    let Some(command) = Command::find(name) else {
+        let pane = debugger.find_pane(name);
+        let pane = pane.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
         return Ok(CommandOutcome::Show(Pane::Custom(pane.name().to_owned())));
-    }
-    let command =
-        command.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
-    match command.name {
-        "watch" => debugger.can_set_watchpoint()?,
-        "set" => debugger.can_modify()?,
-        _ => {}
-    }
-    match command.name {
-        "break" => stop::set_break(debugger, rest).map(CommandOutcome::Output),
-        "watch" => stop::set_watch(debugger, rest).map(CommandOutcome::Output),
-        "delete" => stop::delete(debugger, rest).map(CommandOutcome::Output),
-        "set" => change::set(debugger, rest).map(CommandOutcome::Output),
-        "send" => change::send(debugger, rest).map(CommandOutcome::Output),
-        "print" => print::evaluate(debugger, rest).map(CommandOutcome::Output),
-        "display" if rest.is_empty() => Ok(CommandOutcome::Show(Pane::Displays)),
-        "display" => print::display(debugger, rest).map(CommandOutcome::Output),
-        "until" => {
-            let condition = location::parse(debugger, rest)?;
-            debugger.run_until(&condition, should_stop).map(CommandOutcome::Halted)
-        }
-        "find" => find(debugger, rest),
-        "help" => help::command_help(debugger, rest).map(CommandOutcome::Output),
-        "quit" => Ok(CommandOutcome::Quit),
-        "restart" => {
-            debugger.restart_or_reload();
-            Ok(CommandOutcome::Halted(HaltReason::HistoryStart))
-        }
-        name => match parse_exec_command(debugger, name, rest)? {
-            Some((command, times)) => {
-                Ok(CommandOutcome::Halted(run_repeatedly(debugger, command, times, should_stop)))
-            }
-            None => parse_pane(debugger, name, rest).map(CommandOutcome::Show),
-        },
+    };
+    match command.action {
+        Action::Motion => run_motion(debugger, command.name, rest, should_stop),
+        Action::Run(run) => run(debugger, rest, should_stop).map(CommandOutcome::Halted),
+        Action::Text(execute) => execute(debugger, rest).map(CommandOutcome::Output),
+        Action::Show(pane) => pane(debugger, rest).map(CommandOutcome::Show),
+        Action::Display if rest.is_empty() => Ok(CommandOutcome::Show(Pane::Displays)),
+        Action::Display => print::display(debugger, rest).map(CommandOutcome::Output),
+        Action::Quit => Ok(CommandOutcome::Quit),
     }
 }
 
-/// Returns the command that runs the board, and its repeat count; `None` for any other command.
-fn parse_exec_command(
-    debugger: &Debugger,
+/// Runs the board by the motion of a command, as often as the command's argument says.
+fn run_motion(
+    debugger: &mut Debugger,
     name: &str,
     rest: &str,
-) -> Result<Option<(ExecCommand, u32)>, String> {
-    let Some(motion) = Motion::by_command(name) else { return Ok(None) };
-    let command = match motion {
-        MotionKind::Repeatable(command) => command,
-        MotionKind::ToInstruction(make) => {
-            return Ok(Some((make(instruction_address(debugger, rest)?), 1)));
+    should_stop: ShouldStop<'_>,
+) -> Result<CommandOutcome, String> {
+    let (command, times) = match Motion::by_command(name) {
+        Some(MotionKind::Repeatable(command)) => (command, repetitions(rest)?),
+        Some(MotionKind::ToInstruction(make)) => (make(instruction_address(debugger, rest)?), 1),
+        Some(MotionKind::ToByte(make)) => (make(location::resolve_address(debugger, rest)?), 1),
+        motion => {
+            let command = motion.and_then(MotionKind::plain);
+            (command.ok_or_else(|| format!("{name} is no motion"))?, 1)
         }
-        MotionKind::ToByte(make) => {
-            return Ok(Some((make(location::resolve_address(debugger, rest)?), 1)));
-        }
-        other => return Ok(other.plain().map(|command| (command, 1))),
     };
-    let times = if rest.is_empty() { Some(1) } else { rest.parse().ok() };
+    Ok(CommandOutcome::Halted(run_repeatedly(debugger, command, times, should_stop)))
+}
+
+fn repetitions(text: &str) -> Result<u32, String> {
+    let times = if text.is_empty() { Some(1) } else { text.parse().ok() };
     let times = times.filter(|times| (1..=MAX_REPEATED_STEPS).contains(times));
-    let wrong = || format!("invalid number of steps '{rest}': expected 1 to {MAX_REPEATED_STEPS}");
-    Ok(Some((command, times.ok_or_else(wrong)?)))
+    times.ok_or_else(|| {
+        format!("invalid number of steps '{text}': expected 1 to {MAX_REPEATED_STEPS}")
+    })
+}
+
+fn until(
+    debugger: &mut Debugger,
+    text: &str,
+    should_stop: ShouldStop<'_>,
+) -> Result<HaltReason, String> {
+    let condition = location::parse(debugger, text)?;
+    debugger.run_until(&condition, should_stop)
 }
 
 /// Repeats a command until the board halts for another reason than a completed step.
@@ -281,7 +277,7 @@ fn instruction_address(debugger: &Debugger, text: &str) -> Result<u16, String> {
 }
 
 /// Finds text in the source file at PC; searches below the current line first.
-fn find(debugger: &Debugger, text: &str) -> Result<CommandOutcome, String> {
+fn find(debugger: &Debugger, text: &str) -> Result<Pane, String> {
     let wanted = text.trim().to_ascii_uppercase();
     if wanted.is_empty() {
         return Err("missing text to find in the source".to_owned());
@@ -294,23 +290,21 @@ fn find(debugger: &Debugger, text: &str) -> Result<CommandOutcome, String> {
     let mut order = (0..count).map(|step| (line as usize + step) % count);
     let found = order.find(|at| lines[*at].to_ascii_uppercase().contains(&wanted));
     let found = found.ok_or_else(|| format!("'{}' not found in {file}", text.trim()))?;
-    Ok(CommandOutcome::Show(Pane::Source(file.to_owned(), found + 1)))
+    Ok(Pane::Source(file.to_owned(), found + 1))
 }
 
-fn parse_pane(debugger: &Debugger, name: &str, rest: &str) -> Result<Pane, String> {
-    let registers = debugger.registers();
-    Ok(match name {
-        "list" => source_pane(debugger, rest)?,
-        "code" if rest.is_empty() => Pane::Code(registers.pc),
-        "code" => Pane::Code(instruction_address(debugger, rest)?),
-        "memory" if rest.is_empty() => Pane::Memory(registers.hl),
-        "memory" => Pane::Memory(location::resolve_address(debugger, rest)?),
-        "registers" => Pane::Registers,
-        "calls" => Pane::Calls,
-        "stops" => Pane::Stops,
-        "console" => Pane::Console,
-        _ => Pane::Help,
-    })
+fn code_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
+    match text {
+        "" => Ok(Pane::Code(debugger.registers().pc)),
+        text => instruction_address(debugger, text).map(Pane::Code),
+    }
+}
+
+fn memory_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
+    match text {
+        "" => Ok(Pane::Memory(debugger.registers().hl)),
+        text => location::resolve_address(debugger, text).map(Pane::Memory),
+    }
 }
 
 fn source_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {

@@ -4,9 +4,7 @@
 //! frame for PC and for each open call. Requests are handled while the board runs, too; `pause` and
 //! `disconnect` stop it.
 
-mod base64;
 mod breakpoints;
-mod launch_arguments;
 mod launching;
 mod memory;
 mod message;
@@ -28,9 +26,7 @@ use output::Output;
 use request_reader::RequestReader;
 use response::ResponseBody;
 use running::exec_command;
-use types::{CAPABILITIES, ClientFormat, Request};
-
-pub use launch_arguments::LaunchArguments;
+use types::{Arguments, CAPABILITIES, Request};
 
 /// The id of all errors; only their texts differ.
 const ERROR_ID: u32 = 1;
@@ -39,8 +35,8 @@ const ERROR_ID: u32 = 1;
 pub struct LaunchedSession {
     /// The debugger, halted at the entry point.
     pub debugger: Debugger,
-    /// A warning about the arguments.
-    pub warning: Option<String>,
+    /// Warnings about the arguments.
+    pub warnings: Vec<String>,
     /// A message if the board did not reach its entry point.
     pub message: Option<String>,
     /// Whether to continue at once instead of staying at the entry point.
@@ -51,8 +47,7 @@ pub struct LaunchedSession {
 
 /// Starts a session from the arguments of `launch`; returns a message if that fails. The callback
 /// cancels a launch that does not reach its entry point.
-pub type Launch<'a> =
-    &'a dyn Fn(&mut LaunchArguments, ShouldStop<'_>) -> Result<LaunchedSession, String>;
+pub type Launch<'a> = &'a dyn Fn(Value, ShouldStop<'_>) -> Result<LaunchedSession, String>;
 
 /// Serves a client until it disconnects.
 ///
@@ -67,7 +62,7 @@ pub fn serve(
     let mut adapter = Adapter {
         client,
         launch,
-        launched: LaunchArguments::default(),
+        launched: Value::Null,
         session: None,
         exception: None,
         breakpoints: ClientBreakpoints::default(),
@@ -86,7 +81,7 @@ struct Adapter<'a> {
     client: Output<'a>,
     launch: Launch<'a>,
     /// The arguments of the last launch, for `restart`.
-    launched: LaunchArguments,
+    launched: Value,
     session: Option<LaunchedSession>,
     /// The id and the description of the exception that stopped the board.
     exception: Option<(&'static str, String)>,
@@ -99,12 +94,13 @@ impl Adapter<'_> {
     fn serve(&mut self, request: &Request) -> io::Result<bool> {
         match request.command.as_str() {
             "initialize" => {
-                let checked = request.arguments().and_then(|client: ClientFormat| client.check());
-                let answer =
-                    checked.map(|()| CAPABILITIES.map(|name| (name, true)).into_iter().collect());
+                let answer = request.arguments().and_then(|arguments| initialize(&arguments));
                 self.client.respond(request, answer)?;
             }
-            "launch" | "attach" => self.start(request)?,
+            "launch" | "attach" => {
+                let arguments = request.arguments.clone();
+                self.launch(request, arguments)?;
+            }
             "restart" => self.restart(request)?,
             "exceptionInfo" => {
                 let answer = self.exception_info();
@@ -147,6 +143,19 @@ impl Adapter<'_> {
     fn handle_query(&mut self, request: &Request) -> ResponseBody {
         let session = self.session.as_mut().ok_or_else(not_launched)?;
         queries::handle(&mut session.debugger, &mut self.breakpoints, request)
+    }
+}
+
+/// Checks that the client counts from 1 and uses paths, and returns the capabilities.
+fn initialize(arguments: &Arguments) -> ResponseBody {
+    let Arguments { lines_start_at1, columns_start_at1, path_format, .. } = arguments;
+    let counts = [("linesStartAt1", lines_start_at1), ("columnsStartAt1", columns_start_at1)];
+    if let Some((name, _)) = counts.into_iter().find(|(_, given)| **given == Some(false)) {
+        return Err(format!("{name} is false, but this adapter counts from 1"));
+    }
+    match path_format.as_deref() {
+        None | Some("path") => Ok(CAPABILITIES.map(|name| (name, true)).into_iter().collect()),
+        Some(_) => Err("pathFormat must be \"path\"".to_owned()),
     }
 }
 

@@ -269,14 +269,18 @@ impl Debugger {
         calls.list(self.registers().sp, &self.code, &|at| self.peek(at))
     }
 
-    /// Restores the state in which the debugger was created. Breakpoints stay. A target that can't
-    /// be restarted stays where it is; see [`Self::last_error`].
-    pub fn restart(&mut self) {
-        if self.boards.target.as_mut().is_none_or(|target| target.restart()) {
-            self.boards.timeline.restart();
-            self.stops.reset_hit_counts();
-            self.step_addresses = None;
+    /// Restores the state in which the debugger was created. Breakpoints stay. Returns
+    /// [`HaltReason::HistoryStart`], or [`HaltReason::TargetError`] for a target that can't be
+    /// restarted.
+    pub fn restart(&mut self) -> HaltReason {
+        if self.boards.target.as_mut().is_some_and(|target| !target.restart()) {
+            return HaltReason::TargetError;
         }
+        self.boards.timeline.restart();
+        self.stops.set_halting(Vec::new());
+        self.stops.reset_hit_counts();
+        self.step_addresses = None;
+        HaltReason::HistoryStart
     }
 
     /// The hits of a breakpoint or watchpoint whose condition held, up to the present: those since

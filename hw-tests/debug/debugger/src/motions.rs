@@ -68,7 +68,7 @@ const MOTIONS: [Motion; 13] = {
         motion(Single(Exec::ReverseContinue), "rrun", ("reverseContinue", None), "bc", "backGo"),
         motion(ToInstruction(Exec::ReverseTo), "rto", ("", None), "", "backTo"),
         motion(ToByte(Exec::ReverseToChange), "lastchange", ("", None), "", "backToChange"),
-        motion(ToStep(Exec::GoToStep), "", ("", None), "", "toTurn"),
+        motion(ToStep(Exec::GoToStep), "", ("", None), "", "toStep"),
     ]
 };
 

@@ -1,47 +1,105 @@
 //! Panes of expressions, which the project file or a test file lists.
 
-use tdlasm::project::{Pane, PaneFormat, PaneRow};
+use std::path::Path;
 
-use super::commands::{CommandHelp, short_value};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+use tdlasm::project::ProjectError;
+use tdlasm::source::read_file;
+
+use super::commands::{Command, short_value};
 use super::debugger::Debugger;
 use super::location;
+use super::program::ProgramError;
 use super::render::characters;
 
 pub use super::debugger::{CustomPane, PaneVariable};
 
-/// A pane of a project file or a test file.
-#[derive(Debug, Clone)]
-pub struct ExpressionPane(Pane);
+/// A pane of a project file or a test file: expressions of a program, with names.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpressionPane {
+    /// The command that shows the pane.
+    #[serde(deserialize_with = "pane_name")]
+    name: String,
+    /// The heading; by default the name.
+    title: Option<String>,
+    rows: Vec<PaneRow>,
+}
 
-impl ExpressionPane {
-    /// Creates the pane.
-    ///
-    /// # Errors
-    /// Returns a message if a command has its name.
-    pub fn new(pane: Pane) -> Result<Self, String> {
-        if CommandHelp::find(&pane.name).is_some() {
-            let name = &pane.name;
-            return Err(format!("pane '{name}': a command of the debugger has this name"));
-        }
-        Ok(Self(pane))
+/// A row of an [`ExpressionPane`].
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaneRow {
+    /// The name; by default the expression.
+    pub name: Option<String>,
+    /// An expression in the debugger's syntax.
+    pub value: String,
+    /// How the value is shown; by default as the command `display` shows it.
+    pub format: Option<PaneFormat>,
+}
+
+/// How a [`PaneRow`] shows its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PaneFormat {
+    /// Hexadecimal: two digits for a value below 100H, else four.
+    Hex,
+    /// Decimal.
+    Decimal,
+    /// Binary: eight digits for a value below 100H, else sixteen.
+    Binary,
+    /// The character of the low byte.
+    Character,
+}
+
+fn pane_name<'de, D: Deserializer<'de>>(written: D) -> Result<String, D::Error> {
+    let name = String::deserialize(written)?;
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    if name.is_empty() || !name.chars().all(is_word) {
+        return Err(Error::custom("invalid name of a pane: expected letters, digits, - and _"));
     }
+    if Command::find(&name).is_some() {
+        let message = format!("pane '{name}': a command of the debugger has this name");
+        return Err(Error::custom(message));
+    }
+    Ok(name)
+}
+
+/// Reads the panes of a project file or a test file.
+///
+/// # Errors
+/// Returns [`ProjectError`] if the file can't be read, or a `[[pane]]` is invalid.
+pub fn read_panes(path: &Path) -> Result<Vec<ExpressionPane>, ProgramError> {
+    #[derive(Deserialize)]
+    struct File {
+        #[serde(default)]
+        pane: Vec<ExpressionPane>,
+    }
+    let unreadable = |error| ProjectError::Unreadable(path.to_owned(), error);
+    let invalid = |error: toml::de::Error| {
+        ProjectError::Syntax(path.to_owned(), error.to_string().trim_end().to_owned())
+    };
+    let text = String::from_utf8_lossy(&read_file(path).map_err(unreadable)?).into_owned();
+    let file: File = toml::from_str(&text).map_err(invalid)?;
+    Ok(file.pane)
 }
 
 impl CustomPane for ExpressionPane {
     fn name(&self) -> &str {
-        &self.0.name
+        &self.name
     }
 
     fn title(&self) -> &str {
-        self.0.title.as_ref().unwrap_or(&self.0.name)
+        self.title.as_ref().unwrap_or(&self.name)
     }
 
     fn rows(&self) -> usize {
-        self.0.rows.len()
+        self.rows.len()
     }
 
     fn variables(&self, debugger: &Debugger) -> Vec<PaneVariable> {
-        self.0.rows.iter().map(|row| variable(debugger, row)).collect()
+        self.rows.iter().map(|row| variable(debugger, row)).collect()
     }
 }
 

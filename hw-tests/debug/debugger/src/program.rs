@@ -9,11 +9,11 @@ use firmware::profile::BoardProfile;
 use program_formats::{DebugInfo, SymbolError, read_debug_info, read_program};
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Region, Rule, link};
 use tdlasm::module::{Module, SectionKind, SymbolValue};
-use tdlasm::project::{Pane, Project, ProjectError};
+use tdlasm::project::{Project, ProjectError};
 use tdlasm::source::DiskLoader;
 use tdlasm::{AssembleError, Assembly, Options, assemble};
 
-use super::panes::ExpressionPane;
+use super::panes::{ExpressionPane, read_panes};
 use z80_core::parse_number;
 
 /// The extensions of files beside a program that may describe it, the ones with lines first.
@@ -71,12 +71,9 @@ pub enum ProgramError {
     /// The entry may be one of several labels.
     #[error("entry {0}")]
     AmbiguousEntry(#[from] SymbolError),
-    /// The project file of the program is invalid.
+    /// The project file of the program, or a pane of it or of a test file, is invalid.
     #[error(transparent)]
     Project(#[from] ProjectError),
-    /// A pane of the project file or a test file can't be shown.
-    #[error("{0}")]
-    Pane(String),
     /// The monitor can't be built.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -98,17 +95,6 @@ impl LoadedProgram {
     pub fn new(mapped: MappedProgram, entry: u16) -> Self {
         Self { mapped, entry, warnings: String::new(), panes: Vec::new() }
     }
-
-    /// Adds panes of a project file or a test file.
-    ///
-    /// # Errors
-    /// Returns `ProgramError::Pane` if a command of the debugger has the name of one.
-    pub fn with_panes(mut self, panes: &[Pane]) -> Result<Self, ProgramError> {
-        for pane in panes {
-            self.panes.push(ExpressionPane::new(pane.clone()).map_err(ProgramError::Pane)?);
-        }
-        Ok(self)
-    }
 }
 
 impl ProgramFile {
@@ -121,7 +107,8 @@ impl ProgramFile {
         let is_one_of =
             |extensions: &[&str]| extensions.iter().any(|other| ending.eq_ignore_ascii_case(other));
         let mut warnings = String::new();
-        let project = Project::find(&self.path).map(|path| Project::read(&path)).transpose()?;
+        let project_file = Project::find(&self.path);
+        let project = project_file.as_deref().map(Project::read).transpose()?;
         let (mapped, entry) = if is_one_of(&SOURCE_EXTENSIONS) {
             self.assemble(profile, project.as_ref(), &mut warnings)?
         } else {
@@ -131,8 +118,8 @@ impl ProgramFile {
         let empty = || ProgramError::Program(self.path.clone(), empty);
         let (first, _) = mapped.image.bounds().ok_or_else(empty)?;
         let entry = self.chosen_entry(&mapped)?.or(entry).unwrap_or(first);
-        let panes = project.as_ref().map(Project::panes).unwrap_or_default();
-        LoadedProgram { warnings, ..LoadedProgram::new(mapped, entry) }.with_panes(panes)
+        let panes = project_file.as_deref().map(read_panes).transpose()?.unwrap_or_default();
+        Ok(LoadedProgram { mapped, entry, warnings, panes })
     }
 
     fn chosen_entry(&self, mapped: &MappedProgram) -> Result<Option<u16>, ProgramError> {

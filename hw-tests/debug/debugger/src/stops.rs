@@ -209,6 +209,8 @@ pub struct StopPoints {
     hits: HashMap<u32, HitLog>,
     /// The breakpoints that halted the board, if one did.
     halting: Vec<BreakpointId>,
+    /// Whether the commands of `halting` have yet to be executed.
+    has_postponed: bool,
     displays: BTreeMap<u32, String>,
     /// `if X`, `hits N`, `log TEXT` and `do COMMANDS` of each `break` and `watch` command,
     /// verbatim, for saved sessions.
@@ -225,10 +227,14 @@ impl StopPoints {
         self.next
     }
 
-    /// Removes a breakpoint; returns `false` if there is none with this number.
-    pub fn remove_breakpoint(&mut self, id: BreakpointId) -> bool {
+    /// Removes a breakpoint, a watchpoint or an expression shown at each halt; returns `false` if
+    /// there is none with this number.
+    pub fn remove(&mut self, id: u32) -> bool {
         self.hits.remove(&id);
+        self.command_suffixes.remove(&id);
         self.set.breaks.remove(&id).is_some()
+            || self.set.watches.remove(&id).is_some()
+            || self.displays.remove(&id).is_some()
     }
 
     /// Removes the breakpoints at an address.
@@ -281,11 +287,6 @@ impl StopPoints {
         self.next
     }
 
-    /// Removes an expression shown at each halt; returns `false` if there is none of this number.
-    pub(super) fn remove_display(&mut self, id: u32) -> bool {
-        self.displays.remove(&id).is_some()
-    }
-
     /// The expressions shown at each halt.
     pub(super) fn displays(&self) -> impl Iterator<Item = (u32, &str)> {
         self.displays.iter().map(|(id, text)| (*id, text.as_str()))
@@ -313,6 +314,17 @@ impl StopPoints {
     /// Records that a search ended at these breakpoints.
     pub(super) fn set_halting(&mut self, halting: Vec<BreakpointId>) {
         self.halting = halting;
+        self.has_postponed = false;
+    }
+
+    /// Records that the commands of the breakpoints that halted the board are executed later.
+    pub(super) fn postpone_commands(&mut self) {
+        self.has_postponed = true;
+    }
+
+    /// Returns `true` if commands were postponed, and the board has not moved since.
+    pub(super) fn take_postponed(&mut self) -> bool {
+        std::mem::take(&mut self.has_postponed)
     }
 
     /// The hits of a breakpoint or watchpoint up to a moment: those observed since it was set or
@@ -324,16 +336,6 @@ impl StopPoints {
     /// Forgets the hits after a step, which is followed by another future now.
     pub(super) fn forget_hits_after(&mut self, step: u64) {
         self.hits.values_mut().for_each(|hits| hits.forget_after(step));
-    }
-
-    /// Removes a watchpoint; returns `false` if there is none with this number.
-    pub fn remove_watchpoint(&mut self, id: WatchpointId) -> bool {
-        self.set.watches.remove(&id).is_some()
-    }
-
-    /// Removes all watchpoints equal to this one.
-    pub fn remove_matching_watchpoints(&mut self, watch: &Watchpoint) {
-        self.set.watches.retain(|_, entry| entry.watch != *watch);
     }
 
     /// The watchpoints, in the order in which they were set.

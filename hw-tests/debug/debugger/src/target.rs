@@ -68,7 +68,8 @@ impl Target {
         mut kernel: Box<dyn DebugKernel>,
         clock_hz: u64,
     ) -> Result<Self, TargetError> {
-        let state = program.start(kernel.as_mut())?;
+        let state = program.start_kernel(kernel.as_mut())?;
+        let state = program.load(kernel.as_mut(), &state)?;
         Ok(Self {
             resumed_at: kernel.now(),
             kernel: RefCell::new(kernel),
@@ -176,23 +177,33 @@ impl Target {
         }
     }
 
-    /// Reloads and restarts the program, through the monitor; returns `false` if that fails.
+    /// Reloads and restarts the program, through the monitor; returns `false` if that fails. A
+    /// program that runs may have lost its board to the reset button, or to a fault of the line.
     pub(super) fn restart(&mut self) -> bool {
         self.clear_error();
-        if self.running {
-            self.set_error("the program is running: stop it first");
-            return false;
-        }
-        let restarted = self.program.start(self.kernel.get_mut().as_mut());
-        let restarted = restarted.map(|state| {
-            self.record_halt(state);
-            (self.t_states, self.unsent) = (0, Vec::new());
-            self.output.clear();
-            self.twin = Twin::default();
+        let kernel = self.kernel.get_mut().as_mut();
+        let restarted = self.program.start_kernel(kernel).and_then(|state| {
+            self.running = false;
+            self.program.load(kernel, &state)
         });
-        self.is_loaded = restarted.is_ok();
-        self.record_error(restarted);
-        self.is_loaded
+        // While the kernel has not started, nothing has changed the program.
+        self.is_loaded = restarted.is_ok() || self.running;
+        let state = match restarted {
+            Ok(state) => state,
+            Err(error) if self.running => {
+                self.set_error(format!("{error}; press reset on the board, and restart again"));
+                return false;
+            }
+            Err(error) => {
+                self.set_error(error.to_string());
+                return false;
+            }
+        };
+        self.record_halt(state);
+        (self.t_states, self.unsent) = (0, Vec::new());
+        self.output.clear();
+        self.twin = Twin::default();
+        true
     }
 
     pub(super) fn record_halt(&mut self, state: StoppedState) {

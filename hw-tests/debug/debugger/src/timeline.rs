@@ -61,14 +61,8 @@ pub(crate) struct StepStart {
     in_service: bool,
 }
 
-/// Looks at steps that are replayed.
-pub(crate) trait ReplayVisitor {
-    /// Called with the state before each step.
-    fn before_step(&mut self, timeline: &Timeline);
-
-    /// Called with the state after each step.
-    fn after_step(&mut self, timeline: &Timeline, outcome: StepOutcome);
-}
+/// Looks at the state before each step that is replayed, and, with its outcome, after it.
+pub(crate) type ReplayVisitor<'v> = &'v mut dyn FnMut(&Timeline, Option<StepOutcome>);
 
 /// A search for an instruction before the present; see [`Timeline::find_instruction`].
 pub(crate) struct InstructionSearch {
@@ -253,24 +247,19 @@ impl Timeline {
 
     /// Executes the recorded steps of a range again. Bus cycles are recorded if `traces`, which is
     /// slower.
-    pub(crate) fn replay(
-        &mut self,
-        range: Range<u64>,
-        traces: bool,
-        visitor: &mut impl ReplayVisitor,
-    ) {
+    pub(crate) fn replay(&mut self, range: Range<u64>, traces: bool, visit: ReplayVisitor<'_>) {
         if !self.seek(range.start) {
             return;
         }
         while self.present.step < range.end {
             self.replayed_steps += 1;
-            visitor.before_step(self);
+            visit(self, None);
             let outcome = if traces { self.step_traced() } else { self.step() };
             // Idle: the board waited here for input that was sent later.
             if outcome == StepOutcome::Idle {
                 break;
             }
-            visitor.after_step(self, outcome);
+            visit(self, Some(outcome));
         }
     }
 

@@ -8,7 +8,7 @@ mod draw;
 
 use ratatui::crossterm::event::KeyCode;
 
-use super::commands::{self, CommandHelp, CommandOutcome, Pane, execute};
+use super::commands::{self, Command, CommandOutcome, Pane, execute};
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
 use super::motions::{Motion, MotionKind};
@@ -228,7 +228,7 @@ impl View {
 
     fn action_for_char(&mut self, key: char) -> KeyAction {
         // The key of a motion is the letter of its command.
-        let command = CommandHelp::find(&key.to_string());
+        let command = Command::find(&key.to_string());
         let motion = command.and_then(|command| Motion::by_command(command.name));
         match (motion, key) {
             (Some(MotionKind::ToInstruction(make)), _) => return self.run_to_cursor(make),

@@ -1,20 +1,20 @@
 //! `hw-inspect dap`: the Debug Adapter Protocol on standard input and output.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::time::Duration;
 
-use board_debugger::dap::{self, LaunchArguments, LaunchedSession};
-use board_debugger::{ShouldStop, open_program};
+use board_debugger::ShouldStop;
+use board_debugger::dap::{self, LaunchedSession};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
-use firmware::evaluator::Evaluator;
+use serde::Deserialize;
+use serde_json::Value;
 
-use super::session::{
-    ExchangeTarget, ProgramArgs, StartedSession, is_test_file, open_case, parse_define,
-};
+use super::session::{ProgramArgs, SessionArgs, is_test_file, parse_address, parse_define};
 use super::target::TargetArgs;
-use sargon_corpus::args::{parse_position, parse_square, single};
-use sargon_debugging::{EntryOutcome, open_at_exchange};
+use sargon_corpus::args::single;
+use sargon_debugging::EntryOutcome;
 
 /// Seconds of board time within which the call must be reached.
 const TIMEOUT_SECONDS: f64 = 10.0;
@@ -30,124 +30,131 @@ pub(super) fn serve(_args: &DapArgs) -> CommandResult {
     Ok(0)
 }
 
-/// The arguments of `launch` for a position and a square.
-struct PositionArguments {
+/// The arguments of `launch`, which are the options of the command `debug`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LaunchArguments {
+    program: Option<String>,
+    case: Option<String>,
     fen: Option<String>,
     square: Option<String>,
     behaviour: Option<String>,
-    /// The folder with the user's own routines.
-    sargon_dir: Option<PathBuf>,
-    /// Time limit for reaching the call, in seconds of the board's time.
+    sargon_dir: Option<String>,
+    /// Seconds of the board's time.
     within: Option<f64>,
+    board: Option<String>,
+    port: Option<String>,
+    rig: Option<String>,
+    rig_file: Option<String>,
+    record: Option<String>,
+    layout: Option<String>,
+    #[serde(default)]
+    define: Vec<String>,
+    #[serde(default)]
+    include: Vec<String>,
+    symbols: Option<String>,
+    origin: Option<String>,
+    entry: Option<String>,
+    /// Whether to stop before the first instruction of a program; defaults to `true`.
+    stop_on_entry: Option<bool>,
+    #[serde(flatten)]
+    others: BTreeMap<String, Value>,
 }
 
-impl PositionArguments {
-    fn take(arguments: &mut LaunchArguments) -> Result<Self, String> {
-        Ok(Self {
-            fen: arguments.take("fen")?,
-            square: arguments.take("square")?,
-            behaviour: arguments.take("behaviour")?,
-            sargon_dir: arguments.take("sargonDir")?,
-            within: arguments.take("within")?,
+/// Keys of VS Code and of the protocol; those that begin with `__` are an editor's, too.
+const EDITOR_KEYS: [&str; 14] = [
+    "type",
+    "request",
+    "name",
+    "noDebug",
+    "cwd",
+    "env",
+    "console",
+    "presentation",
+    "preLaunchTask",
+    "postDebugTask",
+    "internalConsoleOptions",
+    "debugServer",
+    "serverReadyAction",
+    "suppressMultipleSessionWarning",
+];
+
+impl LaunchArguments {
+    /// A warning of keys that are neither the adapter's nor an editor's.
+    fn unknown_keys(&self) -> Option<String> {
+        let keys = self.others.keys().map(String::as_str);
+        let is_unknown = |key: &&str| !key.starts_with("__") && !EDITOR_KEYS.contains(key);
+        let unknown: Vec<&str> = keys.filter(is_unknown).collect();
+        let warning =
+            || format!("unknown keys of the launch configuration: {}", unknown.join(", "));
+        (!unknown.is_empty()).then(warning)
+    }
+
+    fn into_options(self) -> Result<SessionArgs, String> {
+        let missing = "launch requires \"fen\" and \"square\", such as e4, or \"program\"";
+        let (target, square_or_case) = match (self.program, self.fen) {
+            (Some(_), Some(_)) => {
+                return Err("\"program\" and \"fen\" exclude each other".to_owned());
+            }
+            (Some(program), None) if self.case.is_some() && !is_test_file(&program) => {
+                let problem = "\"case\" requires a test file (.test.toml) as \"program\"";
+                return Err(problem.to_owned());
+            }
+            (Some(program), None) => (program, self.case),
+            (None, fen) => (fen.ok_or(missing)?, Some(self.square.ok_or(missing)?)),
+        };
+        let define: Result<_, String> = self.define.iter().map(|one| parse_define(one)).collect();
+        let origin: Result<_, String> = self.origin.as_deref().map(parse_address).transpose();
+        let within = Duration::try_from_secs_f64(self.within.unwrap_or(TIMEOUT_SECONDS));
+        Ok(SessionArgs {
+            target,
+            square_or_case,
+            board: self.board,
+            line: TargetArgs {
+                port: self.port,
+                rig: self.rig.and_then(|text| text.parse().ok()), // which can't fail
+                rig_file: self.rig_file.map(Into::into),
+                record: self.record.map(Into::into),
+                force: false,
+            },
+            within: within.map_err(|error| format!("invalid \"within\": {error}"))?,
+            behaviour: self.behaviour.as_deref().unwrap_or("corrected").parse()?,
+            sargon_dir: self.sargon_dir.map(Into::into),
+            program: ProgramArgs {
+                layout: self.layout.map(Into::into),
+                define: define?,
+                include: self.include.into_iter().map(Into::into).collect(),
+                symbols: self.symbols.into_iter().map(Into::into).collect(),
+                origin: origin?,
+                entry: self.entry,
+            },
         })
     }
 }
 
 /// Starts the session described by the arguments of `launch`.
-fn launch(
-    arguments: &mut LaunchArguments,
-    should_stop: ShouldStop<'_>,
-) -> Result<LaunchedSession, String> {
-    let of_position = PositionArguments::take(arguments)?;
-    let fen = of_position.fen.clone();
-    let session = match (&arguments.program, &fen) {
-        (Some(_), Some(_)) => return Err("\"program\" and \"fen\" exclude each other".to_owned()),
-        (Some(program), None) if is_test_file(program) => {
-            let (line, board) = (line(arguments), arguments.board.as_deref());
-            open_case(&line, board, program, arguments.case.as_deref()).map_err(text)?
-        }
-        (Some(_), None) if arguments.case.is_some() => {
-            return Err("\"case\" requires a test file (.test.toml) as \"program\"".to_owned());
-        }
-        (Some(program), None) => launch_program(arguments, program)?,
-        (None, _) => launch_position(arguments, of_position, should_stop)?,
+fn launch(arguments: Value, should_stop: ShouldStop<'_>) -> Result<LaunchedSession, String> {
+    let arguments: LaunchArguments =
+        serde_json::from_value(arguments).map_err(|error| format!("invalid arguments: {error}"))?;
+    let unknown = arguments.unknown_keys();
+    let position = arguments.fen.as_deref().and_then(|fen| single(fen).ok());
+    let impossible = position.and_then(|position| position.impossible_warning());
+    let stops_on_entry = arguments.stop_on_entry != Some(false);
+    let failed = |problem: String| match &unknown {
+        Some(keys) => format!("{problem}; {keys}"),
+        None => problem,
     };
-    let named = fen.as_deref().and_then(|fen| single(fen).ok());
-    let warning = named.and_then(|named| named.impossible_warning());
+    let options = arguments.into_options().map_err(failed)?;
+    let session = options.start(should_stop).map_err(|error| failed(error.message))?;
+    // A square without a piece has no call: the arguments are invalid, the program does not hang.
+    if let (EntryOutcome::NotCalled(_), Some(message)) = (&session.outcome, &session.message) {
+        return Err(failed(message.clone()));
+    }
     Ok(LaunchedSession {
-        runs: session.is_program && arguments.stop_on_entry == Some(false),
+        runs: session.is_program && !stops_on_entry,
         has_console: session.is_program,
-        warning,
+        warnings: unknown.into_iter().chain(impossible).collect(),
         debugger: session.debugger,
         message: session.message,
     })
-}
-
-/// Returns the options for the board's line from the arguments of `launch`.
-fn line(arguments: &LaunchArguments) -> TargetArgs {
-    let LaunchArguments { port, rig, rig_file, record, .. } = arguments.clone();
-    let rig = rig.and_then(|text| text.parse().ok());
-    let path = |text: Option<String>| text.map(Into::into);
-    TargetArgs {
-        port,
-        rig,
-        rig_file: path(rig_file),
-        record: path(record),
-        ..TargetArgs::default()
-    }
-}
-
-fn text(failure: CommandError) -> String {
-    failure.message
-}
-
-fn launch_program(arguments: &LaunchArguments, program: &str) -> Result<StartedSession, String> {
-    let (line, board) = (line(arguments), arguments.board.as_deref());
-    let profile = &line.profile(board).map_err(text)?;
-    let define: Result<_, String> = arguments.define.iter().map(|one| parse_define(one)).collect();
-    let program_args = ProgramArgs {
-        layout: arguments.layout.as_ref().map(Into::into),
-        define: define?,
-        include: arguments.include.iter().map(Into::into).collect(),
-        symbols: arguments.symbols.iter().map(Into::into).collect(),
-        entry: arguments.entry.clone(),
-        origin: None,
-    };
-    let loaded = program_args.file(program).load(profile).map_err(|error| error.to_string())?;
-    if line.uses_kernel() {
-        return StartedSession::open_program_on_target(line.connect(board).map_err(text)?, loaded)
-            .map_err(text);
-    }
-    let debugger = open_program(profile, loaded).map_err(|error| error.to_string())?;
-    Ok(StartedSession::program(debugger))
-}
-
-fn launch_position(
-    arguments: &LaunchArguments,
-    of_position: PositionArguments,
-    should_stop: ShouldStop<'_>,
-) -> Result<StartedSession, String> {
-    let PositionArguments { fen, square, behaviour, sargon_dir, within } = of_position;
-    let (line, board) = (line(arguments), arguments.board.as_deref());
-    let missing = "launch requires \"fen\" and \"square\", such as e4, or \"program\"";
-    let fen = fen.ok_or(missing)?;
-    let square = parse_square(&square.ok_or(missing)?)?;
-    let behaviour = behaviour.as_deref().unwrap_or("corrected").parse()?;
-    let evaluator = Evaluator { behaviour, own: sargon_dir };
-    let position = parse_position(&fen)?;
-    let within = within.unwrap_or(TIMEOUT_SECONDS);
-    let session = if line.uses_kernel() {
-        let target = ExchangeTarget { evaluator, position, square, within };
-        target.on_board(line.connect(board).map_err(text)?, should_stop).map_err(text)?
-    } else {
-        let profile = line.profile(board).map_err(text)?;
-        let session =
-            open_at_exchange(&profile, &evaluator, &position, square, within, should_stop);
-        StartedSession::from(session.map_err(|error| error.to_string())?)
-    };
-    // A square without a piece has no call: the arguments are invalid, the program does not hang.
-    match (&session.outcome, &session.message) {
-        (EntryOutcome::NotCalled(_), Some(message)) => Err(message.clone()),
-        _ => Ok(session),
-    }
 }

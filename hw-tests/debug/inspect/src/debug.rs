@@ -53,7 +53,7 @@ enum ConsoleTarget {
 
 pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     let stop = install_handler()?;
-    let mut session = args.session.start(&stop)?;
+    let mut session = args.session.start(&mut |_| stop.load(Ordering::Relaxed))?;
     if let Some(reload) = args.session.reload() {
         session.debugger.set_reload(reload);
     }

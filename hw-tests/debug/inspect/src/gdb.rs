@@ -1,7 +1,6 @@
 //! `hw-inspect gdb`: gdb's remote protocol on a TCP port.
 
 use std::net::{SocketAddr, TcpListener};
-use std::sync::atomic::AtomicBool;
 
 use board_debugger::gdb::{GdbClient, GdbRefusal, SessionEnd, accept_connections, serve};
 use clap::Args;
@@ -24,7 +23,7 @@ pub(super) struct GdbArgs {
 
 pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
     args.protection.check(args.listen)?;
-    let mut session = args.session.start(&AtomicBool::new(false))?;
+    let mut session = args.session.start(&mut |_| false)?;
     if let Some(message) = &session.message {
         cli_support::eprint_message!("{message}");
     }

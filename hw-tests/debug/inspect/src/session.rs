@@ -3,12 +3,11 @@
 mod case;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use board_debugger::{
-    Debugger, LoadedProgram, ProgramError, ProgramFile, Reload, RunAborted, ShouldStop,
-    open_program, open_program_on_target,
+    Debugger, ProgramError, ProgramFile, Reload, RunAborted, ShouldStop, open_program,
+    open_program_on_target,
 };
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE};
@@ -16,10 +15,9 @@ use cli_support::time::time_within;
 use firmware::evaluator::{Behaviour, Evaluator};
 use sargon_corpus::args::{parse_position, parse_square, position};
 use sargon_debugging::{
-    DebugSession, EntryOutcome, SessionError, add_panes, open_at_exchange, open_position_on_target,
-    run_to_exchange,
+    DebugSession, EntryOutcome, SessionError, add_panes, open_for_position,
+    open_position_on_target, run_to_exchange,
 };
-use sargon_reference::{Position, Square};
 
 use super::target::{TargetArgs, TargetConnection, target_error};
 
@@ -28,27 +26,27 @@ pub(super) struct SessionArgs {
     /// A position in FEN with 4 or 6 fields, a program: source (.asm), ELF (.elf) or Intel HEX
     /// (.hex), or a test file (.test.toml)
     #[arg(value_name = "FEN|PROGRAM|TESTS")]
-    target: String,
+    pub(super) target: String,
     /// A square of the position, such as e4: the board stops at its call of XCHNG; or a case of the
     /// test file: it stops at its first call that fails, or else its last one
     #[arg(value_name = "SQUARE|CASE")]
-    square_or_case: Option<String>,
+    pub(super) square_or_case: Option<String>,
     /// The board's profile; the default is that of the rig file, or rc2014-classic
     #[arg(long, value_name = "PROFILE")]
-    board: Option<String>,
+    pub(super) board: Option<String>,
     #[command(flatten)]
-    line: TargetArgs,
+    pub(super) line: TargetArgs,
     /// Time limit of the board for reaching XCHNG; then the board stops where it is
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = board_time())]
-    within: Duration,
+    pub(super) within: Duration,
     /// The evaluator's behaviour
     #[arg(long, value_name = "corrected|original|fast", default_value_t)]
-    behaviour: Behaviour,
+    pub(super) behaviour: Behaviour,
     /// Build the evaluator with the routines in this folder in place of ours (sargon-src/README.md)
     #[arg(long, value_name = "DIR")]
-    sargon_dir: Option<PathBuf>,
+    pub(super) sargon_dir: Option<PathBuf>,
     #[command(flatten)]
-    program: ProgramArgs,
+    pub(super) program: ProgramArgs,
 }
 
 #[derive(Args, Default)]
@@ -120,26 +118,42 @@ impl SessionArgs {
         self.within.as_secs_f64()
     }
 
-    /// Starts a session at the call, or the first instruction; `stop` interrupts the run to it.
-    pub(super) fn start(&self, stop: &AtomicBool) -> Result<StartedSession, CommandError> {
-        let board = self.board.as_deref();
+    /// Starts a session at the call, or the first instruction.
+    pub(super) fn start(
+        &self,
+        should_stop: ShouldStop<'_>,
+    ) -> Result<StartedSession, CommandError> {
         if is_test_file(&self.target) {
-            return open_case(&self.line, board, &self.target, self.square_or_case.as_deref());
+            return self.case();
         }
         let Some(square) = &self.square_or_case else { return self.program() };
         let square = parse_square(square).map_err(|problem| CommandError::new(USAGE, problem))?;
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let position = position(&self.target)?;
-        let should_stop: ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
-        let target = ExchangeTarget { evaluator, position, square, within: self.within() };
+        let board = self.board.as_deref();
+        let debugger = if self.line.uses_kernel() {
+            let TargetConnection { profile, kernel } = self.line.connect(board)?;
+            let stop = &mut *should_stop;
+            open_position_on_target(&profile, &evaluator, &position, kernel, stop)
+                .map_err(target_error)?
+        } else {
+            open_for_position(&self.line.profile(board)?, &evaluator, &position)?
+        };
+        let session = run_to_exchange(debugger, square, self.within(), should_stop);
+        let DebugSession { debugger, outcome } = session.map_err(session_error)?;
+        let message = outcome.message(&debugger);
+        Ok(StartedSession { debugger, outcome, message, is_program: false })
+    }
+
+    /// Starts a session at the call of a case of a test file, on a simulated board.
+    fn case(&self) -> Result<StartedSession, CommandError> {
+        let usage = |problem| CommandError::new(USAGE, problem);
+        let missing = "missing case after the test file; `hw-tests test --list` shows them";
+        let name = self.square_or_case.as_deref().ok_or_else(|| usage(missing))?;
         if self.line.uses_kernel() {
-            return target.on_board(self.line.connect(board)?, should_stop);
+            return Err(usage("cases are debugged on a simulated board: omit the port"));
         }
-        let ExchangeTarget { evaluator, position, .. } = &target;
-        let profile = self.line.profile(board)?;
-        let session =
-            open_at_exchange(&profile, evaluator, position, square, self.within(), should_stop);
-        Ok(StartedSession::from(session.map_err(session_error)?))
+        case::open(&self.line.profile(self.board.as_deref())?, &self.target, name)
     }
 
     /// Returns the program's file; `None` for a position or a case.
@@ -171,10 +185,13 @@ impl SessionArgs {
         if !program.warnings.is_empty() {
             eprint!("{}", program.warnings);
         }
-        if self.line.uses_kernel() {
-            return StartedSession::open_program_on_target(self.line.connect(board)?, program);
-        }
-        Ok(StartedSession::program(open_program(&profile, program).map_err(program_error)?))
+        let debugger = if self.line.uses_kernel() {
+            let TargetConnection { profile, kernel } = self.line.connect(board)?;
+            open_program_on_target(&profile, program, kernel).map_err(target_error)?
+        } else {
+            open_program(&profile, program).map_err(program_error)?
+        };
+        Ok(StartedSession::program(debugger))
     }
 }
 
@@ -183,72 +200,12 @@ pub(super) fn is_test_file(path: &str) -> bool {
     path.ends_with(case::ENDING)
 }
 
-/// Starts a session at the call of a case of a test file, on a simulated board.
-pub(super) fn open_case(
-    line: &TargetArgs,
-    board: Option<&str>,
-    path: &str,
-    name: Option<&str>,
-) -> Result<StartedSession, CommandError> {
-    let usage = |problem| CommandError::new(USAGE, problem);
-    let missing = "missing case after the test file; `hw-tests test --list` shows them";
-    let name = name.ok_or_else(|| usage(missing))?;
-    if line.uses_kernel() {
-        return Err(usage("cases are debugged on a simulated board: omit the port"));
-    }
-    case::open(&line.profile(board)?, path, name)
-}
-
-/// A call of XCHNG to be reached.
-pub(super) struct ExchangeTarget {
-    pub(super) evaluator: Evaluator,
-    pub(super) position: Position,
-    pub(super) square: Square,
-    /// Seconds of the board's time.
-    pub(super) within: f64,
-}
-
-impl ExchangeTarget {
-    /// Starts a session at the call, on a board on a serial line.
-    pub(super) fn on_board(
-        &self,
-        connection: TargetConnection,
-        should_stop: ShouldStop<'_>,
-    ) -> Result<StartedSession, CommandError> {
-        let TargetConnection { profile, kernel } = connection;
-        let Self { evaluator, position, square, within } = self;
-        let debugger =
-            open_position_on_target(&profile, evaluator, position, kernel, &mut *should_stop);
-        let session =
-            run_to_exchange(debugger.map_err(target_error)?, *square, *within, should_stop);
-        Ok(StartedSession::from(session.map_err(session_error)?))
-    }
-}
-
 impl StartedSession {
-    /// Starts a session at the first instruction of a user's program, on a board on a serial line.
-    pub(super) fn open_program_on_target(
-        connection: TargetConnection,
-        program: LoadedProgram,
-    ) -> Result<Self, CommandError> {
-        let TargetConnection { profile, kernel } = connection;
-        let debugger = open_program_on_target(&profile, program, kernel);
-        Ok(Self::program(debugger.map_err(target_error)?))
-    }
-
     /// A session at the first instruction of a user's program, with the evaluator's panes if it
     /// contains the evaluator.
     pub(super) fn program(mut debugger: Debugger) -> Self {
         add_panes(&mut debugger);
         Self { debugger, outcome: EntryOutcome::Reached, message: None, is_program: true }
-    }
-}
-
-impl From<DebugSession> for StartedSession {
-    fn from(session: DebugSession) -> Self {
-        let DebugSession { debugger, outcome } = session;
-        let message = outcome.message(&debugger);
-        Self { debugger, outcome, message, is_program: false }
     }
 }
 
@@ -265,15 +222,13 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
         ProgramError::Build(error) => error.into(),
         ProgramError::Read(..) => CommandError::new(ENVIRONMENT, error),
         ProgramError::Program(_, ref cause) if cause.is_usage() => CommandError::new(USAGE, error),
-        ProgramError::NoEntry(_) | ProgramError::Project(_) | ProgramError::Pane(_) => {
-            CommandError::new(USAGE, error)
-        }
+        ProgramError::NoEntry(_) | ProgramError::Project(_) => CommandError::new(USAGE, error),
         _ => CommandError::new(FAILED, error),
     }
 }
 
 /// Parses an address such as `8000H` or `0x8000`.
-fn parse_address(text: &str) -> Result<u16, String> {
+pub(super) fn parse_address(text: &str) -> Result<u16, String> {
     let number = board_debugger::parse_number(text);
     number.ok_or_else(|| format!("invalid address '{text}': expected one such as 8000H"))
 }

@@ -64,7 +64,7 @@ impl TargetArgs {
     /// Returns the board that is used by the debug kernel, and the name of its profile.
     fn board(&self) -> Result<Option<(BoardKind, String)>, CommandError> {
         let read = || RigFile::read(self.rig_file.as_deref());
-        self.choice().map(|choice| choice.board(None, read)).transpose()
+        self.choice().map(|choice| choice.board(read)).transpose()
     }
 
     pub(super) fn connect(&self, board: Option<&str>) -> Result<TargetConnection, CommandError> {

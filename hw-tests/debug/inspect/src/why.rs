@@ -14,7 +14,7 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use rcflash_link::rig::DEFAULT_BOARD;
 use sargon_corpus::{self as corpus, Case};
-use sargon_debugging::{ATTACKERS_PANE, Diagnosis, FirstFault, diagnose};
+use sargon_debugging::{ATTACKERS_PANE, Diagnosis, diagnose};
 
 use super::debug::open;
 use super::session::{board_time, session_error};
@@ -54,14 +54,13 @@ pub(super) fn run(args: &WhyArgs) -> CommandResult {
     let evaluator = Evaluator { behaviour: args.behaviour, own: args.sargon_dir.clone() };
     let profile = BoardProfile::named(&args.board)?;
     let should_stop: ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
-    let Diagnosis { debugger, fault: finding } =
+    let Diagnosis { debugger, fault } =
         diagnose(&profile, &evaluator, &case, args.within.as_secs_f64(), should_stop)
             .map_err(session_error)?;
-    let explained = finding.message();
-    if finding == FirstFault::NoFault {
-        print(&format!("{}: {explained}\n", case.id))?;
+    let Some(explained) = fault else {
+        print(&format!("{}: the board's residues match the reference\n", case.id))?;
         return Ok(0);
-    }
+    };
     if io::stdout().is_terminal() && io::stdin().is_terminal() {
         return open(View::new(debugger, Some(explained)), &stop);
     }

@@ -3,13 +3,13 @@
 #[path = "../../../cli/tests/it/background_process.rs"]
 mod background_process;
 mod cable;
+mod commands;
 mod flash;
 mod loaders;
 mod network;
 #[path = "../../../cli/tests/it/programs.rs"]
 mod programs;
 mod rcflash;
-mod rcflash_commands;
 mod screen;
 #[path = "../../../cli/tests/it/sim.rs"]
 mod sim;

@@ -33,20 +33,16 @@ pub const LINE: &str = "Recording and fault injection";
 ///
 /// Every command that needs a board has them, so rare ones appear in `--help` only.
 #[derive(Debug, Args)]
+#[command(next_help_heading = BOARD)]
 pub struct BoardArgs {
     /// Board profile; overrides that of the rig file [default: rc2014-classic]
-    #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD", help_heading = BOARD)]
+    #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD")]
     pub board: Option<String>,
     /// Real board: rig name, serial device or address
     ///
     /// Without this option and --rig the board is simulated. Addresses are tcp://host:port,
     /// rfc2217://host:port and ws://host:port/path (docs/NETWORK.md).
-    #[arg(
-        long,
-        value_name = "NAME|DEVICE|ADDRESS",
-        conflicts_with = "rig",
-        help_heading = BOARD
-    )]
+    #[arg(long, value_name = "NAME|DEVICE|ADDRESS", conflicts_with = "rig")]
     port: Option<String>,
     /// Like --port, or direct, simulated, real-time, mame[:MACHINE] or replay:FILE
     ///
@@ -54,29 +50,23 @@ pub struct BoardArgs {
     /// pseudo-terminal, `real-time` the same at the speed of the real one; `mame` one that MAME
     /// emulates; `replay:FILE` a transcript of --record. `run` and `test` accept several and
     /// distribute the cases over them (docs/LAB.md).
-    #[arg(long, value_name = "RIG", help_heading = BOARD)]
+    #[arg(long, value_name = "RIG")]
     rig: Vec<RigChoice>,
     /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
-    #[arg(long, value_name = "FILE", help_heading = BOARD, hide_short_help = true)]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     rig_file: Option<PathBuf>,
     /// Store the program in the board's flash and run it from there
     ///
     /// Flash that already contains it is not written again.
-    #[arg(long, help_heading = BOARD, hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     flash: bool,
     /// ROM image of the simulated board, instead of the built-in monitor
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "via",
-        help_heading = BOARD,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FILE", conflicts_with = "via", hide_short_help = true)]
     rom: Option<PathBuf>,
     /// Accept a monitor of another build in the ROM
-    #[arg(long, conflicts_with = "via", help_heading = BOARD, hide_short_help = true)]
+    #[arg(long, conflicts_with = "via", hide_short_help = true)]
     any_monitor: bool,
-    #[command(flatten, next_help_heading = BOARD)]
+    #[command(flatten)]
     receiver: ViaArgs,
     /// Wait while somebody else uses the board, a day if no TIME is given, as in --wait=30m
     #[arg(
@@ -86,7 +76,6 @@ pub struct BoardArgs {
         require_equals = true,
         default_missing_value = "1d",
         value_parser = parse_time,
-        help_heading = BOARD,
         hide_short_help = true
     )]
     wait: Option<Duration>,
@@ -96,7 +85,6 @@ pub struct BoardArgs {
         value_name = "TIME",
         default_value = "60s",
         value_parser = parse_time,
-        help_heading = BOARD,
         hide_short_help = true
     )]
     reconnect: Duration,
@@ -246,14 +234,9 @@ impl BoardArgs {
             ("--rig mame", self.rig.iter().any(|rig| matches!(rig, RigChoice::Mame(_)))),
             ("--rom", self.rom.is_some()),
         ];
-        match given.iter().find(|(_, is_given)| *is_given) {
-            Some((name, _)) => {
-                let why =
-                    format!("{name} works with a single board only; omit it, or give one board");
-                Err(CommandError::new(USAGE, why))
-            }
-            None => Ok(()),
-        }
+        let Some((name, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+        let why = format!("{name} works with a single board only; omit it, or give one board");
+        Err(CommandError::new(USAGE, why))
     }
 
     /// Returns the configuration of one of several boards.
@@ -299,26 +282,24 @@ impl BoardArgs {
     fn plan_for(&self, rig: &RigChoice) -> Result<BoardConfig, CommandError> {
         self.refuse_other_board(rig)?;
         let rom = self.rom.as_deref().map(read).transpose()?;
-        let (board, of_rig) = rig.board(rom, || self.rigs())?;
+        let (board, of_rig) = rig.board(|| self.rigs())?;
         let profile = BoardProfile::named(self.board.as_deref().unwrap_or(&of_rig))?;
-        let force = self.force;
-        let recording = self.record.clone();
         // A transcript contains replies only to the requests that were recorded.
-        let full = match rig {
-            RigChoice::Replay(file) => read_header(file).is_ok_and(|heading| heading.full),
-            _ => false,
-        };
-        let recording = recording.map(|file| RecordOptions { file, cases: Vec::new(), force });
+        let full_responses = matches!(rig, RigChoice::Replay(file)
+            if read_header(file).is_ok_and(|header| header.full));
+        let force = self.force;
+        let record = |file| RecordOptions { file, cases: Vec::new(), force };
         Ok(BoardConfig {
             board,
+            rom,
             in_flash: self.flash,
             any_monitor: self.any_monitor,
             stock_monitor: self.receiver.via.stock_monitor()?,
             wait_timeout: self.wait.unwrap_or_default(),
             reconnect_timeout: self.reconnect,
             on_notice: |text| eprint_message(text),
-            recording,
-            full_responses: full,
+            recording: self.record.clone().map(record),
+            full_responses,
             ..BoardConfig::simulated(profile)
         })
     }

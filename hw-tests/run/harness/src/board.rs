@@ -12,18 +12,20 @@ mod serial;
 mod transcript;
 
 pub use fault_schedule::{FaultCounts, InjectedFault};
-pub use faulty::{FaultyBoard, ResultByte};
+pub(crate) use faulty::FaultyBoard;
+pub use faulty::ResultByte;
 pub use in_process::InProcessBoard;
 pub use mame::{MameBoard, find_mame as mame};
-pub use pty::PtyBoard;
 pub use record::{RecordOptions, RecordedBoard};
-pub use replay::{ReplayBoard, read_header};
-pub use serial::SerialBoard;
+pub use replay::read_header;
 pub use transcript::{
     HexBytes, RunningApplication, TRANSCRIPT_FORMAT, TranscriptEntry, TranscriptEvent,
     TranscriptHeader,
 };
 
+use pty::PtyBoard;
+use replay::ReplayBoard;
+use serial::SerialBoard;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,6 +42,17 @@ use board_simulator::{CallRecord, Pace, Probe, Registers, Violation};
 pub trait Board: Send {
     /// Returns the name that messages and reports show.
     fn name(&self) -> &str;
+
+    /// Returns the board that this one wraps, which has what this one does not define itself, but
+    /// for the line and its reset.
+    fn inner(&self) -> Option<&dyn Board> {
+        None
+    }
+
+    /// Like [`Self::inner`].
+    fn inner_mut(&mut self) -> Option<&mut dyn Board> {
+        None
+    }
 
     /// Opens the line. A line opened earlier must have been dropped.
     ///
@@ -69,33 +82,40 @@ pub trait Board: Send {
 
     /// Returns the factor by which the board may run slower than its own clock.
     fn slowdown_factor(&self) -> u32 {
-        1
+        self.inner().map_or(1, |board| board.slowdown_factor())
     }
 
     /// Called when the board is ready for requests; a transcript records it.
-    fn on_ready(&mut self, _ready: &RunningApplication) {}
+    fn on_ready(&mut self, ready: &RunningApplication) {
+        self.inner_mut().into_iter().for_each(|board| board.on_ready(ready));
+    }
 
     /// Called when the board replies again after it was lost.
-    fn on_recovered(&mut self) {}
+    fn on_recovered(&mut self) {
+        self.inner_mut().into_iter().for_each(|board| board.on_recovered());
+    }
 
     /// Takes the application that runs without an upload, as on a replayed board.
     fn take_preloaded(&mut self) -> Option<RunningApplication> {
-        None
+        self.inner_mut()?.take_preloaded()
     }
 
     /// Waits for `time` by the clock of the board's line.
     fn sleep(&mut self, time: Duration) {
-        rcflash_transport::time::sleep(time);
+        match self.inner_mut() {
+            Some(board) => board.sleep(time),
+            None => rcflash_transport::time::sleep(time),
+        }
     }
 
     /// Returns measurements from inside the board, if it is simulated.
     fn instrumentation(&self) -> Option<&dyn Instrumentation> {
-        None
+        self.inner()?.instrumentation()
     }
 
     /// Returns the faults injected so far, or `None` if the line injects none.
     fn fault_counts(&self) -> Option<FaultCounts> {
-        None
+        self.inner()?.fault_counts()
     }
 }
 
@@ -128,39 +148,17 @@ pub trait Instrumentation {
 /// The kind of board, with what starts or opens it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BoardKind {
-    /// A simulated board behind a pseudo-terminal.
-    Simulated {
-        /// The content of the ROM socket; `None` for the monitor that this program builds.
-        rom: Option<Vec<u8>>,
-        /// The speed of the simulation.
-        pace: Pace,
-    },
+    /// A simulated board behind a pseudo-terminal, with the speed of the simulation.
+    Simulated(Pace),
     /// A simulated board in this process, whose clock advances as fast as it can be simulated.
-    InProcess {
-        /// The content of the ROM socket; `None` for the monitor that this program builds.
-        rom: Option<Vec<u8>>,
-    },
+    InProcess,
     /// A real board at a serial device.
     Serial(rcflash_link::rig::Rig),
-    /// A board emulated by MAME.
-    Mame {
-        /// MAME's name for the machine; `None` for the first machine of the profile.
-        machine: Option<String>,
-        /// The content of the ROM socket; `None` for the monitor that this program builds.
-        rom: Option<Vec<u8>>,
-    },
+    /// A board emulated by MAME: MAME's name for it, or `None` for the first machine of the
+    /// profile.
+    Mame(Option<String>),
     /// The replay of a transcript.
     Replay(PathBuf),
-}
-
-/// What a board needs to power up.
-pub struct PowerUpConfig<'a> {
-    /// The board's profile.
-    pub profile: &'a BoardProfile,
-    /// The monitor, from address 0.
-    pub monitor: &'a [u8],
-    /// The measurement to make on a simulated board.
-    pub probe: Probe,
 }
 
 /// Error returned if a board can't be started or opened.
@@ -196,28 +194,23 @@ pub enum BoardError {
 }
 
 impl BoardKind {
-    /// Returns the board, powered up if it is simulated or emulated.
+    /// Returns the board, powered up with `rom` in its ROM socket and with a probe if it is
+    /// simulated or emulated.
     ///
     /// # Errors
     /// Returns [`BoardError`] if the board can't be started.
-    pub fn power_up(&self, config: PowerUpConfig) -> Result<Box<dyn Board>, BoardError> {
+    pub fn power_up(
+        &self,
+        profile: &BoardProfile,
+        rom: &[u8],
+        probe: Probe,
+    ) -> Result<Box<dyn Board>, BoardError> {
         Ok(match self {
-            Self::Simulated { rom, pace } => {
-                let rom = rom.as_deref().unwrap_or(config.monitor);
-                let profile = config.profile;
-                let probe = config.probe;
-                Box::new(PtyBoard::start(profile, rom, *pace, probe)?)
-            }
-            Self::InProcess { rom } => {
-                let rom = rom.as_deref().unwrap_or(config.monitor);
-                Box::new(InProcessBoard::new(config.profile, rom, config.probe))
-            }
-            Self::Mame { machine, rom } => {
-                let rom = rom.as_deref().unwrap_or(config.monitor);
-                Box::new(MameBoard::new(config.profile, machine.as_deref(), rom)?)
-            }
+            Self::Simulated(pace) => Box::new(PtyBoard::start(profile, rom, *pace, probe)?),
+            Self::InProcess => Box::new(InProcessBoard::new(profile, rom, probe)),
+            Self::Mame(machine) => Box::new(MameBoard::new(profile, machine.as_deref(), rom)?),
             Self::Replay(file) => Box::new(ReplayBoard::new(file)?),
-            Self::Serial(rig) => Box::new(SerialBoard::new(rig.clone(), config.profile.uart.baud)),
+            Self::Serial(rig) => Box::new(SerialBoard::new(rig.clone(), profile.uart.baud)),
         })
     }
 }

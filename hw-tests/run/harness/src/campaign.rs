@@ -7,11 +7,10 @@ mod reporter;
 mod rounds;
 mod run_loop;
 mod schedule;
+mod summary;
 mod worker;
 
 pub use crate::executor::Executor;
-pub use recorder::ResultRecorder;
-pub use reporter::Reporter;
 pub use worker::ConnectedBoard;
 
 use std::collections::BTreeSet;
@@ -28,8 +27,10 @@ use crate::file_system::FileSystem;
 use crate::live::SetupError;
 use crate::report::{self, BoardSummary, RunTarget, RunTotals};
 use crate::results::{Clock, RESULTS_FORMAT, RunHeader, cases_digest};
-use crate::runner::{Baseline, CaseResult, RunSummary, exit_code};
-use crate::suite::Suite;
+use crate::runner::{Baseline, RunSummary, exit_code};
+use crate::suite::{CaseResult, Suite};
+use recorder::ResultRecorder;
+use reporter::Reporter;
 use run_loop::{LoopContext, RunLoop};
 
 /// Configuration of a run.

@@ -11,8 +11,8 @@ use rcflash_link::LinkStats;
 use crate::board::FaultCounts;
 use crate::live::SetupError;
 use crate::report::RunTarget;
-use crate::runner::{CaseResult, RunOptions, RunSummary};
-use crate::suite::Suite;
+use crate::runner::{RunOptions, RunSummary};
+use crate::suite::{CaseResult, Suite};
 
 /// Runs the cases of a suite: a prepared board, or another executor.
 pub trait Executor {

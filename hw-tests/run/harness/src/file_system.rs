@@ -6,7 +6,7 @@
 mod lines;
 mod system;
 
-pub use lines::LineAppender;
+pub(crate) use lines::LineAppender;
 pub use system::OsFileSystem;
 
 use std::io::{self, BufRead, Write};

@@ -5,6 +5,7 @@ mod aggregates;
 use aggregates::counts_by_tag;
 mod boards;
 mod diff;
+pub(crate) mod escape;
 mod facts;
 mod files;
 mod history;
@@ -18,33 +19,33 @@ mod stored;
 mod target;
 mod worst_results;
 
-pub use crate::suite::{FollowUp, FollowUpOptions, command_line};
-pub(crate) use boards::COMPLETE;
-pub use boards::{BoardSummary, boards_table, missing_boards, missing_boards_text};
+pub use crate::suite::{
+    CaseResult, FollowUp, FollowUpOptions, Verdict, VerdictCounts, command_line,
+};
+pub use boards::{BoardSummary, boards_table, missing_boards_text};
+pub(crate) use boards::{COMPLETE, missing_boards};
 pub use diff::RunDiff;
 pub(crate) use files::has_report;
 pub use files::{
     HISTORY_FILES, REPORT_FILES, WriteError, prepare_folder, write_files, write_history,
     write_no_run,
 };
-pub use history::{History, PastRun, history_page};
+pub use history::{History, PastRun};
 pub use merge::{MergeError, merge_shards};
 pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
 pub(crate) use stored::{MAX_REPORT_BYTES, REPORT_PREFIX, parse_report};
 pub use stored::{ReadError, StoredReport};
 pub use target::RunTarget;
-pub use worst_results::WorstResults;
+use worst_results::WorstResults;
 
-use std::fmt::{Display, Write};
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::fmt::Write;
 
+use askama::Template;
 use cli_support::text::Escape;
 use rcflash_link::LinkStats;
 
-use crate::runner::{
-    BaselineStatus, CaseResult, Conclusion, RunEnd, RunSummary, Verdict, VerdictCounts,
-    incomplete_counts,
-};
+use crate::runner::{BaselineStatus, RunEnd};
 use crate::suite::Suite;
 
 /// Most differences shown for a case.
@@ -83,8 +84,7 @@ impl<S: Suite> RunTotals<S> {
     }
 
     /// Returns the counts of verdicts, with failures known from the baseline counted as passes.
-    #[must_use]
-    pub fn counts_with_known_passing(&self) -> VerdictCounts {
+    pub(crate) fn counts_with_known_passing(&self) -> VerdictCounts {
         self.with_known_passing
     }
 
@@ -100,35 +100,18 @@ impl<S: Suite> RunTotals<S> {
         self.all
     }
 
-    /// Returns the table with a row for each tag and one for all cases.
+    /// Returns the table by tag, the suite's remarks on values, and the cases that did not pass,
+    /// with what was wrong.
     #[must_use]
-    pub fn table(&self) -> String {
-        let mut text = String::new();
-        let head = ["cases", S::VALUE_NOUN].into_iter().chain(Verdict::ALL.map(Verdict::as_str));
-        line(&mut text, "", head);
-        let by_tag = counts_by_tag(&self.results.all);
-        let rows = by_tag.into_iter().map(|(tag, counts)| (tag.escaped(), counts));
-        let all = VerdictCounts::from_results(&self.results.all);
-        for (name, counts) in rows.chain([("all".to_owned(), all)]) {
-            let verdicts = Verdict::ALL.map(|verdict| counts.get(verdict));
-            line(&mut text, &name, [counts.cases, counts.values].into_iter().chain(verdicts));
-        }
-        text
-    }
-
-    /// Returns the suite's remarks on values, by case; empty if there are none.
-    #[must_use]
-    pub fn remarks(&self) -> String {
-        let of = |(index, remark): (usize, &&str)| {
-            let lines = self.results.all.iter().filter_map(|case| {
-                let values = S::remarked(&case.details, index);
-                let line =
-                    || format!("{remark} {}: {}\n", case.id.escaped(), values.join(" ").escaped());
-                (!values.is_empty()).then(line)
-            });
-            limited(lines, MAX_REMARKED_CASES_SHOWN)
+    pub fn results_text(&self) -> String {
+        let results = &self.results.all;
+        let page = ResultsText {
+            by_tag: counts_by_tag(results),
+            all: VerdictCounts::from_results(results),
+            problems: results.iter().filter(|case| case.is_problem()).collect(),
+            results,
         };
-        S::REMARKS.iter().enumerate().map(of).collect()
+        format!("{page}\n")
     }
 
     /// Returns the first follow-up commands that show a wrong value, or else those for the first
@@ -141,21 +124,23 @@ impl<S: Suite> RunTotals<S> {
         let precise = if first.is_precise { None } else { found.find(|next| next.is_precise) };
         Some(precise.unwrap_or(first))
     }
-
-    /// Returns the cases that did not pass, with what was wrong.
-    #[must_use]
-    pub fn problems_text(&self) -> String {
-        let problems = self.results.all.iter().filter(|case| case.is_problem());
-        limited(problems.map(problem_text), MAX_CASES_SHOWN)
-    }
 }
 
-/// Joins the first of these texts, and says how many more there are.
-fn limited(mut texts: impl Iterator<Item = String>, limit: usize) -> String {
-    let shown: String = texts.by_ref().take(limit).collect();
-    match texts.count() {
-        0 => shown,
-        more => format!("{shown}... and {more} more\n"),
+#[derive(Template)]
+#[template(path = "results.txt")]
+struct ResultsText<'a, S: Suite> {
+    by_tag: BTreeMap<&'a str, VerdictCounts>,
+    all: VerdictCounts,
+    problems: Vec<&'a CaseResult<S>>,
+    results: &'a [CaseResult<S>],
+}
+
+impl<S: Suite> ResultsText<'_, S> {
+    /// Returns the cases with a remark, and the values that it is about.
+    fn remarked(&self, remark: usize) -> Vec<(&str, String)> {
+        let values = |case: &CaseResult<S>| S::remarked(&case.details, remark).join(" ");
+        let cases = self.results.iter().map(|case| (case.id.as_str(), values(case)));
+        cases.filter(|(_, values)| !values.is_empty()).collect()
     }
 }
 
@@ -174,30 +159,6 @@ pub fn follow_up_text(follow_up: &FollowUp) -> String {
     text
 }
 
-/// Returns the lines on a case that did not pass.
-fn problem_text<S: Suite>(result: &CaseResult<S>) -> String {
-    let subject = S::subject(&result.details).unwrap_or_default().escaped();
-    let known = if result.known { " (known)" } else { "" };
-    let mut text = format!("{}{known} {} {subject}\n", result.verdict, result.id.escaped());
-    if let Some(why) = &result.reason {
-        let _ = writeln!(text, "    {}", why.escaped());
-    }
-    if let Some(fault) = &result.fault {
-        let _ = writeln!(text, "    at fault: {}", fault.to_string().escaped());
-    }
-    let differences = result.differences.iter();
-    let differences = differences.map(|one| format!("    {}\n", one.to_string().escaped()));
-    text + &limited(differences, MAX_DIFFERENCES_SHOWN)
-}
-
-fn line(text: &mut String, name: &str, cells: impl IntoIterator<Item = impl Display>) {
-    let _ = write!(text, "{name:<10}");
-    for cell in cells {
-        let _ = write!(text, "{cell:>9}");
-    }
-    text.push('\n');
-}
-
 /// Returns the reason for an incomplete run; `None` if all cases were run.
 #[must_use]
 pub fn incomplete_reason(ended: &RunEnd) -> Option<String> {
@@ -208,66 +169,6 @@ pub fn incomplete_reason(ended: &RunEnd) -> Option<String> {
         RunEnd::FileFailed(why) => Some(why.clone()),
         RunEnd::FirstFailure => Some("ended at the first case that does not pass".to_owned()),
     }
-}
-
-/// Returns the last lines: the conclusion with what was judged, on what, and what was repaired or
-/// not judged; and statistics of board and line. The counts are those of all verdicts, and those
-/// with failures known from the baseline counted as passes.
-#[must_use]
-pub fn summary_text<S: Suite>(
-    [counts, with_known_passing]: [VerdictCounts; 2],
-    summary: &RunSummary,
-    stats: LinkStats,
-    took: Duration,
-    target: &RunTarget,
-) -> String {
-    let why = incomplete_reason(&summary.ended);
-    let conclusion = Conclusion::from_counts(with_known_passing, why.is_some());
-    let why = match why {
-        None if conclusion == Conclusion::Incomplete => {
-            format!(": {}", incomplete_counts(with_known_passing))
-        }
-        why => why.map_or(String::new(), |why| format!(": {}", why.escaped())),
-    };
-    let VerdictCounts { pass, cases, values, .. } = counts;
-    let seconds = took.as_secs_f64();
-    let known = with_known_passing.pass.saturating_sub(pass);
-    let mut text = format!(
-        "{conclusion}{why}: {pass} of {cases} cases passed, {values} {} compared, in {seconds:.1} s{}{}\n",
-        S::VALUE_NOUN,
-        target.phrase(),
-        reservations(known, stats.total_retries(), target)
-    );
-    if let Some(why) = summary.last_restart.as_deref().map(Escape::escaped) {
-        let _ = writeln!(text, "board: restarted {} times, last because {why}", summary.restarts);
-    }
-    if summary.reconnects > 0 {
-        let _ = writeln!(text, "board: lost and reconnected {} times", summary.reconnects);
-    }
-    if let Some(what) = &summary.unobserved {
-        let _ = writeln!(text, "board: not observed: {}", what.escaped());
-    }
-    // A simulated machine without a line sends no requests.
-    if stats != LinkStats::default() {
-        text += &line_statistics_text(stats);
-    }
-    text
-}
-
-/// Formats what limits a verdict: known failures that were let pass, retries because of line
-/// errors, and what was not judged. Empty if there is none.
-fn reservations(known: u64, retries: u64, target: &RunTarget) -> String {
-    let counted = |count: u64, what: &str, after: &str| match count {
-        0 => String::new(),
-        1 => format!(", 1 {what}{after}"),
-        _ => format!(", {count} {what}s{after}"),
-    };
-    let mut text = counted(known, "known failure", "");
-    text += &counted(retries, "line error", " repaired");
-    if !target.not_judged.is_empty() {
-        text += &format!(", not judged: {}", target.not_judged.join(" and "));
-    }
-    text
 }
 
 /// Returns the statistics of the line as a line of text.
@@ -286,75 +187,4 @@ pub fn line_statistics_text(stats: LinkStats) -> String {
         stats.bytes.0,
         stats.bytes.1
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::test_suite::{Result, TestSuite, result};
-
-    fn case(verdict: Verdict) -> Result {
-        result("x", verdict)
-    }
-
-    fn verdict(results: &[Result], ended: RunEnd) -> String {
-        let summary = RunSummary { ended, ..RunSummary::default() };
-        summary_text::<TestSuite>(
-            [VerdictCounts::from_results(results); 2],
-            &summary,
-            LinkStats::default(),
-            Duration::ZERO,
-            &RunTarget::default(),
-        )
-    }
-
-    #[test]
-    fn the_verdict_is_followed_by_what_was_judged_repaired_and_let_pass() {
-        let passed = case(Verdict::Pass);
-        let known = CaseResult { known: true, ..case(Verdict::Fail) };
-        let results = [passed.clone(), known];
-        let mut stats = LinkStats::default();
-        let mut target = RunTarget {
-            board: "/dev/ttyUSB0 (RC2014 Classic)".to_owned(),
-            builds: vec![0x3F2A_51C0],
-            not_judged: Vec::new(),
-        };
-        let first_line = |results: &[Result], stats, target: &RunTarget| {
-            let counts =
-                [VerdictCounts::from_results(results), VerdictCounts::excluding_known(results)];
-            let summary = RunSummary::default();
-            let text =
-                summary_text::<TestSuite>(counts, &summary, stats, Duration::from_secs(3), target);
-            text.lines().next().map(str::to_owned).expect("a line")
-        };
-        let judged = "cases passed, 0 outputs compared, in 3.0 s on /dev/ttyUSB0 (RC2014 \
-                      Classic), build 3F2A51C0";
-        let one = std::slice::from_ref(&passed);
-        assert_eq!(first_line(one, stats, &target), format!("PASS: 1 of 1 {judged}"));
-        stats.retries.overrun = 1;
-        let expected = format!("PASS: 1 of 1 {judged}, 1 line error repaired");
-        assert_eq!(first_line(one, stats, &target), expected);
-        stats.retries.timeout = 1;
-        target.not_judged = vec!["overflow", "short"];
-        let expected = format!(
-            "PASS: 1 of 2 {judged}, 1 known failure, 2 line errors repaired, not judged: overflow \
-             and short"
-        );
-        assert_eq!(first_line(&results, stats, &target), expected);
-    }
-
-    #[test]
-    fn every_verdict_is_counted_once_and_only_passes_make_a_pass() {
-        let all = Verdict::ALL.map(case);
-        let counts = VerdictCounts::from_results(&all);
-        assert!(counts.is_consistent());
-        assert_eq!((counts.cases, counts.pass), (7, 1));
-        assert!(Verdict::ALL.iter().all(|verdict| counts.get(*verdict) == 1));
-        assert!(verdict(&all[..1], RunEnd::Complete).starts_with("PASS"));
-        for other in &all[1..] {
-            let text = verdict(std::slice::from_ref(other), RunEnd::Complete);
-            assert!(text.starts_with("FAIL") || text.starts_with("INCOMPLETE"), "{text}");
-        }
-        assert!(verdict(&all[..1], RunEnd::BoardLost("gone".into())).starts_with("INCOMPLETE"));
-    }
 }

@@ -18,8 +18,7 @@ pub(crate) use read::{RESULTS_MAGIC, RecordReader};
 
 use serde::{Deserialize, Serialize};
 
-use crate::runner::{CaseResult, VerdictCounts};
-use crate::suite::Suite;
+use crate::suite::{CaseResult, Suite, VerdictCounts};
 
 /// The version of the format.
 pub const RESULTS_FORMAT: u32 = 1;

@@ -5,7 +5,8 @@ mod conclusion;
 
 pub use crate::suite::{BoardVerdict, CaseResult, FaultOrigin, Verdict, VerdictCounts};
 pub use baseline::{Baseline, BaselineStatus, BaselineSummary};
-pub use conclusion::{Conclusion, exit_code, incomplete_counts};
+pub(crate) use conclusion::incomplete_counts;
+pub use conclusion::{Conclusion, exit_code};
 
 use std::sync::atomic::AtomicBool;
 

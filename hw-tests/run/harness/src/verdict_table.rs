@@ -50,8 +50,7 @@ const TABLE: [([Verdict; 2], [Verdict; 3]); 21] = [
 
 /// Returns the verdict of a case with these two. It depends neither on their order nor, of more
 /// verdicts, on which are merged first.
-#[must_use]
-pub fn merge_verdicts(first: Verdict, second: Verdict, relation: Relation) -> Verdict {
+pub(crate) fn merge_verdicts(first: Verdict, second: Verdict, relation: Relation) -> Verdict {
     let is_row = |(pair, _): &&([Verdict; 2], _)| pair.contains(&first) && pair.contains(&second);
     match TABLE.iter().find(is_row).filter(|_| first != second) {
         Some((_, merged)) => merged[relation as usize],
@@ -74,25 +73,23 @@ pub fn merge_requests<S: Suite>(mut first: CaseResult<S>, second: CaseResult<S>)
 pub fn merge_repetitions<S: Suite>(first: CaseResult<S>, again: CaseResult<S>) -> CaseResult<S> {
     let verdicts = [first.verdict, again.verdict];
     let verdict = merge_verdicts(verdicts[0], verdicts[1], Relation::SameBoard);
-    let attempts = first.attempts + again.attempts;
-    let mut retries = first.retries;
-    retries += again.retries;
-    let elapsed_us = first.elapsed_us + again.elapsed_us;
     let is_first = first.verdict == verdict || again.verdict != verdict && first.verdict != Pass;
-    let base = if is_first { first } else { again };
-    let reason = if verdict == Flaky && !verdicts.contains(&Flaky) {
-        let detail = base.reason.as_deref().map_or(String::new(), |why| format!(": {why}"));
-        Some(format!("sometimes {}, sometimes {}{detail}", verdicts[0], verdicts[1]))
-    } else {
-        base.reason
-    };
-    CaseResult { verdict, reason, attempts, retries, elapsed_us, ..base }
+    let (mut merged, other) = if is_first { (first, again) } else { (again, first) };
+    merged.add_costs(&other);
+    merged.verdict = verdict;
+    if verdict == Flaky && !verdicts.contains(&Flaky) {
+        let detail = merged.reason.map_or(String::new(), |why| format!(": {why}"));
+        merged.reason =
+            Some(format!("sometimes {}, sometimes {}{detail}", verdicts[0], verdicts[1]));
+    }
+    merged
 }
 
 /// Merges the results of a case on several boards, given with their names, and finds what is at
 /// fault. Returns `None` if it was run on none.
-#[must_use]
-pub fn merge_boards<S: Suite>(mut results: Vec<(String, CaseResult<S>)>) -> Option<CaseResult<S>> {
+pub(crate) fn merge_boards<S: Suite>(
+    mut results: Vec<(String, CaseResult<S>)>,
+) -> Option<CaseResult<S>> {
     results.retain(|(_, result)| result.verdict != NotRun);
     let merged = |first, second| merge_verdicts(first, second, Relation::OtherBoard);
     let verdict = results.iter().map(|(_, result)| result.verdict).reduce(merged)?;
@@ -101,33 +98,18 @@ pub fn merge_boards<S: Suite>(mut results: Vec<(String, CaseResult<S>)>) -> Opti
     if board_verdicts.len() == 1 && verdict == Pass {
         board_verdicts.clear();
     }
-    let attempts = results.iter().map(|(_, result)| result.attempts).sum();
-    let elapsed_us = results.iter().map(|(_, result)| result.elapsed_us).sum();
-    let retries = results.iter().map(|(_, result)| result.retries).reduce(|mut sum, retries| {
-        sum += retries;
-        sum
-    })?;
     // Of a flaky case the values of a pass are shown, if there is one.
     let position = |wanted| results.iter().position(|(_, result)| result.verdict == wanted);
     let passed = position(Pass).filter(|_| verdict == Flaky);
     let index = passed.or_else(|| position(verdict)).unwrap_or_default();
-    let (board, base) = results.swap_remove(index);
-    let reason = base.reason.clone().or_else(|| {
+    let (board, mut merged) = results.swap_remove(index);
+    results.iter().for_each(|(_, other)| merged.add_costs(other));
+    if verdict == Flaky && merged.reason.is_none() {
         let text = |result: &BoardVerdict| format!("{} on {}", result.verdict, result.board);
-        (verdict == Flaky).then(|| board_verdicts.iter().map(text).collect::<Vec<_>>().join(", "))
-    });
-    let board = Some(board);
-    Some(CaseResult {
-        verdict,
-        reason,
-        board,
-        board_verdicts,
-        fault,
-        attempts,
-        retries,
-        elapsed_us,
-        ..base
-    })
+        merged.reason = Some(board_verdicts.iter().map(text).collect::<Vec<_>>().join(", "));
+    }
+    merged.board = Some(board);
+    Some(CaseResult { verdict, board_verdicts, fault, ..merged })
 }
 
 fn board_verdict<S: Suite>((board, result): &(String, CaseResult<S>)) -> BoardVerdict {

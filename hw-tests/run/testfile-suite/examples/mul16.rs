@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::path::Path;
 
+use tdlasm::source::DiskLoader;
 use testfile_suite::{Call, CallEnd, Machine, ProgramFiles, Registers, SimulatedMachine};
 
 /// Compares 1,000 products with those of this computer.
@@ -11,7 +12,8 @@ use testfile_suite::{Call, CallEnd, Machine, ProgramFiles, Registers, SimulatedM
 /// Returns an error if the program can't be loaded, and panics if a product is wrong.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/examples/mul16.asm");
-    let program = ProgramFiles { sources: vec![source], ..ProgramFiles::default() }.load()?;
+    let program =
+        ProgramFiles { sources: vec![source], ..ProgramFiles::default() }.load(&DiskLoader)?;
     let address = program.map.symbol("MUL16").ok_or("mul16.asm has no label MUL16")?;
     let mut machine = SimulatedMachine::new(&program);
 

@@ -39,7 +39,6 @@ impl CycleBaseline {
     }
 
     /// Returns the text of the file.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         let pairs = self.cases.iter().map(|(name, t_states)| (name.clone(), *t_states as i64));
         toml::Table::from_iter(pairs.map(|(name, t_states)| (name, t_states.into()))).to_string()

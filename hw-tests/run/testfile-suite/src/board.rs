@@ -19,8 +19,8 @@ use hil_harness::live::{BoardConfig, LiveBoard, Programs, Recovery, SetupError};
 use rcflash_link::LinkError;
 use rcflash_link::caller::{CallTimes, CallWatchdog, Caller, CallerError};
 use rcflash_link::inspect::{self, AddressSpace};
+use tdlasm::image::ImageRun;
 
-use crate::block::Block;
 use crate::machine::{ArgumentSweep, Call, CallEnd, Entry, Machine, MachineError, Outcome};
 use crate::program::Program;
 use loaded::LoadedProgram;
@@ -56,7 +56,6 @@ impl From<CallerError> for MachineError {
 /// T-states, writes and ports are not observed, so that what a test expects of them is not checked.
 /// Memory outside of the program keeps what earlier calls left there, except what tests wrote.
 pub struct BoardMachine {
-    name: String,
     live: LiveBoard,
     caller: Caller,
     loaded: LoadedProgram,
@@ -91,27 +90,23 @@ impl BoardMachine {
         let board = wrap(config.power_up(&programs.monitor.bytes, Probe::default())?);
         let mut live = LiveBoard::start(config, board, Arc::new(programs), &OsFileSystem)?;
         let caller = attach(&mut live)?;
-        let name = live.name().to_owned();
-        let loaded = LoadedProgram::default();
-        let (is_lost, restarts, disconnects, batch) = (false, 0, 0, 1);
-        Ok(Self { name, live, caller, loaded, is_lost, restarts, disconnects, batch })
+        let (loaded, is_lost) = (LoadedProgram::default(), false);
+        Ok(Self { live, caller, loaded, is_lost, restarts: 0, disconnects: 0, batch: 1 })
     }
 
     /// Returns the connection to the board.
-    #[must_use]
     pub fn live(&self) -> &LiveBoard {
         &self.live
     }
 
     /// Returns how often the board was restarted since the start.
-    #[must_use]
     pub fn restarts(&self) -> u64 {
         self.restarts
     }
 
     /// Stores blocks in memory; after an error the board must be restarted.
-    fn upload(&mut self, blocks: &[Block]) -> Result<(), CallerError> {
-        for Block { address, bytes } in blocks {
+    fn upload(&mut self, blocks: &[ImageRun]) -> Result<(), CallerError> {
+        for ImageRun { address, bytes } in blocks {
             let uploaded = self.caller.upload(&mut self.live.link, *address, bytes);
             self.is_lost |= uploaded.is_err();
             uploaded?;
@@ -134,12 +129,8 @@ impl BoardMachine {
     /// program again.
     fn recover(&mut self, error: Option<&CallerError>) -> Result<(), MachineError> {
         self.is_lost = true;
-        let recovery = match error {
-            Some(CallerError::NoReply { .. }) => {
-                self.live.recover_from_hang("a routine did not return".to_owned())?
-            }
-            _ => self.live.recover()?,
-        };
+        let is_hang = matches!(error, Some(CallerError::NoReply { .. }));
+        let recovery = self.live.recover(is_hang.then(|| "a routine did not return".to_owned()))?;
         self.caller = attach(&mut self.live)?;
         self.reload()?;
         self.is_lost = false;
@@ -193,7 +184,15 @@ impl BoardMachine {
                 self.is_lost = true;
                 return Err(error.into());
             }
-            Err(error) => (end(&error), self.recover(Some(&error))),
+            Err(error) => {
+                let end = match error {
+                    CallerError::NoReply { program_counter, .. } => {
+                        CallEnd::TimedOut(program_counter)
+                    }
+                    _ => CallEnd::Lost,
+                };
+                (end, self.recover(Some(&error)))
+            }
         };
         match calls {
             // It is judged even if the board can't be recovered; then the next one fails.
@@ -211,7 +210,7 @@ impl BoardMachine {
     ) -> Result<Vec<Outcome>, MachineError> {
         self.disconnects = 0;
         let Some(changed) = self.changed_code()? else { return Ok(outcomes) };
-        self.upload(&self.loaded.code.clone())?;
+        self.upload(&self.loaded.code.runs().to_vec())?;
         match &mut outcomes[..] {
             [outcome] => {
                 outcome.violations.push((changed, None));
@@ -254,7 +253,7 @@ impl BoardMachine {
 
     /// Compares code on the board with the program's.
     fn changed_code(&mut self) -> Result<Option<ViolationKind>, CallerError> {
-        for Block { address, bytes } in &self.loaded.code_with_mocks() {
+        for ImageRun { address, bytes } in self.loaded.code_with_mocks().runs() {
             let (space, address) = (AddressSpace::Memory, u32::from(*address));
             let found = inspect::compare(&mut self.live.link, space, address, bytes, |_| {})?;
             if let Some(first) = found.first() {
@@ -276,18 +275,10 @@ fn attach(live: &mut LiveBoard) -> Result<Caller, SetupError> {
     })
 }
 
-/// Returns how a call ended after which the caller did not return its results.
-fn end(error: &CallerError) -> CallEnd {
-    match error {
-        CallerError::NoReply { program_counter, .. } => CallEnd::TimedOut(*program_counter),
-        _ => CallEnd::Lost,
-    }
-}
-
 impl Machine for BoardMachine {
     fn load(&mut self, program: &Program) -> Result<(), MachineError> {
         let free = self.caller.identity().load_range;
-        if let Some((first, last)) = program.image.bounds()
+        if let Some((first, last)) = program.linked.image.bounds()
             && (first < free.0 || last > free.1)
         {
             return Err(MachineError::Unloadable(format!(
@@ -297,11 +288,10 @@ impl Machine for BoardMachine {
             )));
         }
         self.ensure_running()?;
-        let mut loaded = LoadedProgram::new(program, free);
-        loaded.written.clone_from(&self.loaded.written);
+        let mut loaded = LoadedProgram::new(program, free, self.loaded.written.clone());
         self.upload(&loaded.content())?;
+        loaded.written.clear();
         self.loaded = loaded;
-        self.loaded.written.clear();
         self.batch = 1;
         Ok(())
     }
@@ -320,10 +310,6 @@ impl Machine for BoardMachine {
         Ok(outcomes)
     }
 
-    fn counts(&self) -> bool {
-        true
-    }
-
     fn count(&mut self, first: &Call, count: &ArgumentSweep) -> Result<Option<u16>, MachineError> {
         self.ensure_running()?;
         let time = self.live.time_of(first.timeout + 2 * count.t_states) / count.calls.max(1);
@@ -332,7 +318,8 @@ impl Machine for BoardMachine {
             // What may have damaged the program is followed by a reload.
             Ok(reply) if self.changed_code()?.is_none() => {
                 let is_expected = reply.crc == count.crc && reply.status.faults() == 0;
-                Ok(is_expected.then(|| wire::stack_used(reply.status, reply.stack_used)))
+                let used = wire::stack_used(reply.status, reply.stack_used);
+                Ok((is_expected && used <= count.stack).then_some(used))
             }
             Ok(_) => Ok(self.reload().map(|()| None)?),
             Err(error @ CallerError::Link(LinkError::Interrupted { .. })) => {
@@ -352,23 +339,17 @@ impl Machine for BoardMachine {
     }
 
     fn name(&self) -> &str {
-        &self.name
+        self.live.name()
     }
 
     fn profile(&self) -> Option<&str> {
         Some(&self.live.profile().name)
     }
 
-    fn observes_accesses(&self) -> bool {
-        false
-    }
-
     fn refusal(&self, call: &Call) -> Option<String> {
         let free = self.caller.identity().load_range;
-        let is_outside = |block: &&Block| {
-            let end = u32::from(block.address) + block.bytes.len() as u32;
-            block.address < free.0 || end > u32::from(free.1) + 1
-        };
+        let is_outside =
+            |block: &&ImageRun| block.address < free.0 || block.end() > u32::from(free.1) + 1;
         match call.memory.iter().chain(call.mock_memory()).find(is_outside) {
             _ if call.entry != Entry::Call || !call.interrupts.is_empty() => {
                 Some("not on a board: interrupts and 'until' are simulated only".into())
@@ -381,7 +362,10 @@ impl Machine for BoardMachine {
                  {:04X}H to programs",
                 block.address, free.0, free.1
             )),
-            None => self.loaded.refusal(call).map(|why| format!("not on this board: {why}")),
+            None => {
+                let placed = self.loaded.place_mocks(call, std::iter::empty());
+                placed.err().map(|why| format!("not on this board: {why}"))
+            }
         }
     }
 }

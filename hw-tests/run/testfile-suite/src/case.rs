@@ -193,16 +193,6 @@ pub(crate) fn setup_calls(file: &TestFile) -> Vec<Call> {
 pub(crate) fn nth_call(file: &TestFile, step: &Step, index: usize, outcomes: &[Outcome]) -> Call {
     let shared = outcomes.last().filter(|_| index > file.setup.len());
     let base = shared.map_or(REGISTERS, |outcome| outcome.registers);
-    Call { reload: index == 0, ..call(file, step, base) }
-}
-
-/// Returns the call of a step after a reload or the setup.
-pub(crate) fn single_call(file: &TestFile, step: &Step) -> Call {
-    nth_call(file, step, file.setup.len(), &[])
-}
-
-/// Returns the call of a step, with the registers of the test or else `base`.
-fn call(file: &TestFile, step: &Step, base: Registers) -> Call {
     let mut registers = Registers { sp: file.stack.top, ..base };
     for (name, value) in &step.registers {
         set_register(&mut registers, name, *value);
@@ -214,5 +204,11 @@ fn call(file: &TestFile, step: &Step, base: Registers) -> Call {
     let console = file.program.console.as_ref();
     let printed = step.expect.console.as_ref().and_then(|text| console?.after(text));
     let read = step.expect.memory.iter().map(bytes).chain(printed).collect();
-    Call { registers, read, stack_size: file.stack.size, ..step.call.clone() }
+    let (reload, stack_size) = (index == 0, file.stack.size);
+    Call { reload, registers, read, stack_size, ..step.call.clone() }
+}
+
+/// Returns the call of a step after a reload or the setup.
+pub(crate) fn single_call(file: &TestFile, step: &Step) -> Call {
+    nth_call(file, step, file.setup.len(), &[])
 }

@@ -19,7 +19,7 @@ use tdlasm::source::DiskLoader;
 use z80_core::{canonical_register_name, register_halves};
 
 use crate::machine::{Entry, Measure};
-use crate::matcher::{Matcher, Test};
+use crate::matcher::{Matcher, Operator};
 use crate::model::{Step, TestFile};
 
 /// The contract of a routine.
@@ -49,7 +49,6 @@ impl TestFile {
     }
 
     /// Returns `true` if a case or property calls the routine of a contract.
-    #[must_use]
     pub fn calls(&self, contract: &Contract) -> bool {
         self.steps().any(|step| contract.is_called(self, step))
     }
@@ -107,16 +106,17 @@ fn contract(name: &str, location: (String, usize), fields: &[(String, String)]) 
         found.map(|(_, text)| text.as_str())
     };
     let results = field("Exit").map(results).unwrap_or_default();
-    let stack = field("Stack").and_then(|text| Some(vec![Test::Le(leading(text)?.0)]));
+    let stack = field("Stack").and_then(leading);
+    let stack = stack.map(|(most, _)| Matcher::new([(Operator::LE, most)]));
     let cycles = field("Cycles").and_then(cycles);
-    let cycles = cycles.map(|(least, most)| vec![Test::Ge(least), Test::Le(most)]);
+    let cycles =
+        cycles.map(|(least, most)| Matcher::new([(Operator::GE, least), (Operator::LE, most)]));
     let limits = [(Measure::Stack, stack), (Measure::Cycles, cycles)];
-    let limit = |(measure, tests)| Some((measure, Matcher { mask: None, tests: tests? }));
     Contract {
         name: name.to_owned(),
         location,
         may_change: field("Clobbers").map(|text| &clobbers(text) | &results),
-        limits: limits.into_iter().filter_map(limit).collect(),
+        limits: limits.into_iter().filter_map(|(of, limit)| Some((of, limit?))).collect(),
     }
 }
 
@@ -193,10 +193,9 @@ MUL:    RET
     fn fields_are_read_with_their_continuations() {
         let [mul] = <[_; 1]>::try_from(contracts("mul.asm", SOURCE)).expect("one contract");
         assert_eq!((mul.name.as_str(), mul.location), ("MUL", ("mul.asm".to_owned(), 3)));
-        let limit = |tests: &[Test]| Matcher { mask: None, tests: tests.to_vec() };
         let limits = [
-            (Measure::Stack, limit(&[Test::Le(2)])),
-            (Measure::Cycles, limit(&[Test::Ge(300), Test::Le(400)])),
+            (Measure::Stack, Matcher::new([(Operator::LE, 2)])),
+            (Measure::Cycles, Matcher::new([(Operator::GE, 300), (Operator::LE, 400)])),
         ];
         assert_eq!(mul.limits, limits);
         let expected =

@@ -74,17 +74,18 @@ fn missing(call: &Call) -> Vec<&'static str> {
 }
 
 fn find<'f>(file: &'f TestFile, name: &str) -> Result<&'f Case, String> {
-    let case = file.cases.iter().find(|case| case.heading.name == name);
-    case.ok_or_else(|| {
-        let (path, name) = (file.path.escaped(), name.escaped());
-        if file.properties.iter().any(|property| property.heading.name == name) {
-            return format!(
-                "{path}: '{name}' is a property: add the case that `hw-tests test` prints for its \
-                 failing input"
-            );
+    let (path, shown) = (file.path.escaped(), name.escaped());
+    match file.cases.iter().find(|case| case.heading.name == name) {
+        Some(case) if case.property.is_none() => Ok(case),
+        Some(_) => Err(format!(
+            "{path}: '{shown}' is a property: add the case that `hw-tests test` prints for its \
+             failing input"
+        )),
+        None => {
+            let cases = file.cases.iter().filter(|case| case.property.is_none());
+            let names = cases.map(|case| format!("'{}'", case.heading.name.escaped()));
+            let names = names.take(LISTED_CASES).collect::<Vec<_>>().join(", ");
+            Err(format!("{path}: no case '{shown}': expected one such as {names}"))
         }
-        let names = file.cases.iter().map(|case| format!("'{}'", case.heading.name.escaped()));
-        let names = names.take(LISTED_CASES).collect::<Vec<_>>().join(", ");
-        format!("{path}: no case '{name}': expected one such as {names}")
-    })
+    }
 }

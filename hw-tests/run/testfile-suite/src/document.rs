@@ -34,7 +34,6 @@ pub struct FileErrors(pub Vec<FileError>);
 
 impl FileErrors {
     /// Returns the text of each error.
-    #[must_use]
     pub fn messages(&self) -> Vec<String> {
         self.0.iter().map(ToString::to_string).collect()
     }
@@ -281,7 +280,8 @@ impl<'d> Fields<'d> {
 
     pub(crate) fn texts(&self, key: &'static str, example: &str) -> Vec<String> {
         let what = format!("an array of strings such as {example}");
-        self.each(key, &what, |item| item.text("\"a\"").to_owned())
+        let text = |item: Item<'_>| item.text("\"a\"").to_owned();
+        self.get(key).map(|item| item.each(&what, text)).unwrap_or_default()
     }
 
     pub(crate) fn integer(&self, key: &'static str, range: RangeInclusive<i64>) -> Option<u64> {
@@ -309,16 +309,6 @@ impl<'d> Fields<'d> {
     ) -> Vec<T> {
         let entries = self.table(key, what, Self::take_rest).unwrap_or_default();
         entries.into_iter().filter_map(convert).collect()
-    }
-
-    /// Converts the elements of an array; none if the key is missing.
-    pub(crate) fn each<T>(
-        &self,
-        key: &'static str,
-        what: &str,
-        convert: impl FnMut(Item<'d>) -> T,
-    ) -> Vec<T> {
-        self.get(key).map(|item| item.each(what, convert)).unwrap_or_default()
     }
 
     /// Converts the tables of an array; none if the key is missing.

@@ -69,7 +69,7 @@ impl<'a> Judged<'a> {
         let clobbered = allowed.and_then(|allowed| self.clobbered(allowed));
         found.extend(clobbered.map(|text| Difference::finding(text, None)));
         found.extend(self.contract.map(|contract| self.broken(contract)).into_iter().flatten());
-        if machine.observes_accesses() {
+        if !machine.is_board() {
             found.extend(self.ports());
         }
         found.extend(self.missed_interrupts());
@@ -92,7 +92,7 @@ impl<'a> Judged<'a> {
     fn not_checked(&self, machine: &dyn Machine) -> impl Iterator<Item = String> {
         let Self { step, outcome, contract, .. } = self;
         let expect = &step.expect;
-        let is_blind = !machine.observes_accesses();
+        let is_blind = machine.is_board();
         let limits = contract.map_or(&[][..], |contract| &contract.limits);
         let is_unmeasured = |name, measure| {
             let mut all = expect.values.iter().chain(limits);
@@ -198,7 +198,7 @@ impl<'a> Judged<'a> {
     fn console(&self, machine: &dyn Machine) -> Option<Difference> {
         let Self { program, step, outcome, .. } = self;
         let (console, expected) = (program.console.as_ref()?, step.expect.console.as_ref()?);
-        if self.prints_to_port() && !machine.observes_accesses() {
+        if self.prints_to_port() && machine.is_board() {
             return None;
         }
         let memory = outcome.memory.get(step.expect.memory.len()).map_or(&[][..], Vec::as_slice);

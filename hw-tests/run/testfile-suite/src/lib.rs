@@ -3,7 +3,9 @@
 //!
 //! ```
 //! use std::path::Path;
-//! use testfile_suite::{TestOptions, SimulatedMachine, TestFile, Verdict, run};
+//!
+//! use tdlasm::source::DiskLoader;
+//! use testfile_suite::{SimulatedMachine, TestFile, TestOptions, Verdict, run_one};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let source = "TWICE: ADD A\n RET\n .INTERN TWICE\n .END\n";
@@ -17,11 +19,10 @@
 //!     in = { A = 21 }
 //!     expect = { A = 42, flags = "NC", cycles = 14 }
 //! "#;
-//! let file = TestFile::parse(&path, text)?;
+//! let file = TestFile::parse(&path, text, &DiskLoader)?;
 //! let mut machine = SimulatedMachine::new(&file.program);
-//! let mut verdicts = Vec::new();
-//! run(&file, &mut machine, &TestOptions::default(), &mut |result| verdicts.push(result.verdict))?;
-//! assert_eq!(verdicts, [Verdict::Pass]);
+//! let result = run_one(&file, 0, &mut machine, &TestOptions::default())?;
+//! assert_eq!(result.verdict, Verdict::Pass);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -29,7 +30,6 @@
 //! caller runs.
 
 mod baseline;
-mod block;
 mod board;
 mod build;
 mod call_server;
@@ -52,7 +52,6 @@ mod suite;
 mod written;
 
 pub use baseline::CycleBaseline;
-pub use block::Block;
 pub use board::BoardMachine;
 pub use build::run_build;
 pub use call_server::CallServer;
@@ -65,15 +64,16 @@ pub use machine::{
     ArgumentSweep, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Measure, Mock,
     MockReturn, Outcome,
 };
-pub use matcher::{Matcher, Test};
+pub use matcher::{Matcher, Operator, Test};
 pub use model::{
     Case, Expectation, ExpectedMemory, GeneratedBlock, Generator, Heading, Judge, ListedCase,
     Property, StackArea, Step, TestFile,
 };
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
 pub use result::{Difference, RunError, TestDetails, UNOBSERVED};
-pub use run::{run, run_one};
+pub use run::run_one;
 pub use simulated::SimulatedMachine;
 pub use suite::{TestCase, TestFiles, TestResult};
+pub use tdlasm::image::ImageRun;
 pub use written::Written;
 pub use z80_core::{Flags, Registers, parse_number};

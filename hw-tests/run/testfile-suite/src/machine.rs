@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use board_simulator::ViolationKind;
+use tdlasm::image::ImageRun;
 use z80_core::{Flags, Registers};
 
-use crate::block::Block;
 use crate::program::Program;
 use crate::registers::value;
 
@@ -23,7 +23,7 @@ pub struct Call {
     /// Whether the program is loaded again first, and all other memory restored.
     pub reload: bool,
     /// Memory that is written before the call.
-    pub memory: Vec<Block>,
+    pub memory: Vec<ImageRun>,
     /// Memory that is read after the call: address and number of bytes.
     pub read: Vec<(u16, usize)>,
     /// The maximum number of T-states.
@@ -44,13 +44,12 @@ pub struct Call {
 
 impl Call {
     /// Returns `true` if reads of some port return values of the test.
-    #[must_use]
     pub fn feeds_ports(&self) -> bool {
         self.ports.values().any(|values| !values.is_empty())
     }
 
     /// Returns the memory that mocks write.
-    pub(crate) fn mock_memory(&self) -> impl Iterator<Item = &Block> {
+    pub(crate) fn mock_memory(&self) -> impl Iterator<Item = &ImageRun> {
         self.mocks.iter().flat_map(|mock| &mock.returns).flat_map(|returned| &returned.memory)
     }
 }
@@ -72,7 +71,6 @@ pub enum Entry {
 
 impl Entry {
     /// Returns `true` if the routine is entered by an interrupt.
-    #[must_use]
     pub fn is_interrupt(self) -> bool {
         matches!(self, Self::Interrupt | Self::NonMaskable)
     }
@@ -108,6 +106,8 @@ pub struct ArgumentSweep {
     pub crc: u32,
     /// The T-states of all calls on a simulated machine.
     pub t_states: u64,
+    /// The most bytes of stack that a call uses there.
+    pub stack: u16,
 }
 
 /// A routine that is replaced by what it returns.
@@ -129,11 +129,11 @@ pub struct MockReturn {
     /// Flags.
     pub flags: Flags,
     /// Memory.
-    pub memory: Vec<Block>,
+    pub memory: Vec<ImageRun>,
 }
 
 /// What a call did.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// How the call ended.
     pub end: CallEnd,
@@ -159,19 +159,7 @@ pub struct Outcome {
 impl Outcome {
     /// Returns what a call did without a result, or before it has one.
     pub(crate) fn unfinished(call: &Call, end: CallEnd) -> Self {
-        let (memory, violations, outputs, mock_calls, latest_equal) = Default::default();
-        let (registers, t_states, stack) = (call.registers, None, None);
-        Self {
-            end,
-            registers,
-            memory,
-            t_states,
-            stack,
-            violations,
-            outputs,
-            mock_calls,
-            latest_equal,
-        }
+        Self { end, registers: call.registers, ..Self::default() }
     }
 
     /// Returns what was measured; `None` if the machine does not.
@@ -199,9 +187,10 @@ pub enum Measure {
 }
 
 /// How a call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CallEnd {
     /// The routine returned to its caller.
+    #[default]
     Returned,
     /// It did not return in time; the program counter, where it is known.
     TimedOut(Option<u16>),
@@ -249,14 +238,9 @@ pub trait Machine {
         outcome.ok_or_else(|| MachineError::Failed("the machine returned no outcome".to_owned()))
     }
 
-    /// Returns `true` if the machine implements [`Self::count`].
-    fn counts(&self) -> bool {
-        false
-    }
-
     /// Makes calls whose arguments count up from those of `first`, without a reload or a write of
     /// memory. Returns the most bytes of stack that one used; `None` if results differ from the
-    /// expected ones, or a call went wrong.
+    /// expected ones, a call used more stack, or it went wrong.
     ///
     /// # Errors
     /// Returns `MachineError` as [`Self::run`] does.
@@ -282,9 +266,12 @@ pub trait Machine {
         None
     }
 
-    /// Returns `true` if the machine observes each access to memory and ports, so that it checks
-    /// [`Call::writes`] and returns [`Outcome::outputs`].
-    fn observes_accesses(&self) -> bool;
+    /// Returns `true` for a board, which implements [`Self::count`]. Only other machines observe each
+    /// access to memory and ports, so that they check [`Call::writes`] and return
+    /// [`Outcome::outputs`].
+    fn is_board(&self) -> bool {
+        self.profile().is_some()
+    }
 
     /// Returns why the machine can't make a call; `None` if it can.
     fn refusal(&self, _call: &Call) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Expected values: a value, or operators.
 
+use std::cmp::Ordering::{self, Equal, Greater, Less};
 use std::fmt;
 
 /// Conditions on a value, all of which must hold.
@@ -13,44 +14,73 @@ pub struct Matcher {
 
 /// A condition on a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the operator of that name")]
-pub enum Test {
-    Eq(u32),
-    Ne(u32),
-    Lt(u32),
-    Le(u32),
-    Gt(u32),
-    Ge(u32),
-    AnyOf(Vec<u32>),
+pub struct Test {
+    /// How the value compares.
+    pub operator: &'static Operator,
+    /// What it is compared with: one number, or several of [`Operator::ANY_OF`].
+    pub operands: Vec<u32>,
+}
+
+/// How a value compares with an operand.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Operator {
+    /// The key in a test file.
+    pub key: &'static str,
+    /// The words before the operand in messages.
+    words: &'static str,
+    /// The orderings of value and operand that are accepted.
+    accepted: &'static [Ordering],
+}
+
+impl Operator {
+    /// Equal.
+    pub const EQ: &Self = &Self { key: "eq", words: "", accepted: &[Equal] };
+    /// Less or equal.
+    pub const LE: &Self = &Self { key: "le", words: "at most ", accepted: &[Less, Equal] };
+    /// Greater or equal.
+    pub const GE: &Self = &Self { key: "ge", words: "at least ", accepted: &[Equal, Greater] };
+    /// Equal to one of several.
+    pub const ANY_OF: &Self = &Self { key: "any_of", words: "one of ", accepted: &[Equal] };
+    /// All operators, in the order of messages.
+    pub const ALL: [&Self; 7] = [
+        Self::EQ,
+        &Self { key: "ne", words: "not ", accepted: &[Less, Greater] },
+        &Self { key: "lt", words: "less than ", accepted: &[Less] },
+        Self::LE,
+        &Self { key: "gt", words: "more than ", accepted: &[Greater] },
+        Self::GE,
+        Self::ANY_OF,
+    ];
+}
+
+impl Test {
+    fn accepts(&self, value: u32) -> bool {
+        self.operands.iter().any(|other| self.operator.accepted.contains(&value.cmp(other)))
+    }
 }
 
 impl Matcher {
     /// Expects a value.
-    #[must_use]
     pub fn equal(value: u32) -> Self {
-        Self { mask: None, tests: vec![Test::Eq(value)] }
+        Self::new([(Operator::EQ, value)])
+    }
+
+    /// Expects that a value compares so with each operand.
+    pub fn new(tests: impl IntoIterator<Item = (&'static Operator, u32)>) -> Self {
+        let test = |(operator, operand)| Test { operator, operands: vec![operand] };
+        Self { mask: None, tests: tests.into_iter().map(test).collect() }
     }
 
     /// Returns `true` if the value is as expected.
-    #[must_use]
     pub fn accepts(&self, value: u32) -> bool {
         let value = value & self.mask.unwrap_or(u32::MAX);
-        self.tests.iter().all(|test| match test {
-            Test::Eq(other) => value == *other,
-            Test::Ne(other) => value != *other,
-            Test::Lt(other) => value < *other,
-            Test::Le(other) => value <= *other,
-            Test::Gt(other) => value > *other,
-            Test::Ge(other) => value >= *other,
-            Test::AnyOf(all) => all.contains(&value),
-        })
+        self.tests.iter().all(|test| test.accepts(value))
     }
 
     /// Returns the only value that is accepted, if there is one.
-    #[must_use]
     pub fn value(&self) -> Option<u32> {
-        match (&self.mask, self.tests.as_slice()) {
-            (None, [Test::Eq(value)]) => Some(*value),
+        match (self.mask, &self.tests[..]) {
+            (None, [test]) if test.operator == Operator::EQ => test.operands.first().copied(),
             _ => None,
         }
     }
@@ -58,24 +88,13 @@ impl Matcher {
 
 impl fmt::Display for Matcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, test) in self.tests.iter().enumerate() {
-            f.write_str(if index > 0 { " and " } else { "" })?;
-            match test {
-                Test::Eq(value) => write!(f, "{}", number(*value))?,
-                Test::Ne(value) => write!(f, "not {}", number(*value))?,
-                Test::Lt(value) => write!(f, "less than {}", number(*value))?,
-                Test::Le(value) => write!(f, "at most {}", number(*value))?,
-                Test::Gt(value) => write!(f, "more than {}", number(*value))?,
-                Test::Ge(value) => write!(f, "at least {}", number(*value))?,
-                Test::AnyOf(all) => {
-                    let all: Vec<_> = all.iter().map(|value| number(*value)).collect();
-                    write!(f, "one of {}", all.join(", "))?;
-                }
-            }
-        }
-        if self.tests.is_empty() {
-            f.write_str("anything")?;
-        }
+        let test = |Test { operator, operands }: &Test| {
+            let operands: Vec<_> = operands.iter().map(|value| number(*value)).collect();
+            operator.words.to_owned() + &operands.join(", ")
+        };
+        let tests: Vec<_> = self.tests.iter().map(test).collect();
+        f.write_str(if tests.is_empty() { "anything" } else { "" })?;
+        f.write_str(&tests.join(" and "))?;
         self.mask.map_or(Ok(()), |mask| write!(f, " in the bits {}", number(mask)))
     }
 }
@@ -91,18 +110,20 @@ mod tests {
 
     #[test]
     fn operators_accept_and_refuse() {
-        let accepted = |test: Test| {
+        let accepted = |key, operands: &[u32]| {
+            let operator = *Operator::ALL.iter().find(|one| one.key == key).expect(key);
+            let test = Test { operator, operands: operands.to_vec() };
             let matcher = Matcher { mask: None, tests: vec![test] };
             [4, 5, 6].map(|value| matcher.accepts(value))
         };
-        assert_eq!(accepted(Test::Eq(5)), [false, true, false]);
-        assert_eq!(accepted(Test::Ne(5)), [true, false, true]);
-        assert_eq!(accepted(Test::Lt(5)), [true, false, false]);
-        assert_eq!(accepted(Test::Le(5)), [true, true, false]);
-        assert_eq!(accepted(Test::Gt(5)), [false, false, true]);
-        assert_eq!(accepted(Test::Ge(5)), [false, true, true]);
-        assert_eq!(accepted(Test::AnyOf(vec![4, 6])), [true, false, true]);
-        let masked = Matcher { mask: Some(0xF0), tests: vec![Test::Eq(0x30)] };
+        assert_eq!(accepted("eq", &[5]), [false, true, false]);
+        assert_eq!(accepted("ne", &[5]), [true, false, true]);
+        assert_eq!(accepted("lt", &[5]), [true, false, false]);
+        assert_eq!(accepted("le", &[5]), [true, true, false]);
+        assert_eq!(accepted("gt", &[5]), [false, false, true]);
+        assert_eq!(accepted("ge", &[5]), [false, true, true]);
+        assert_eq!(accepted("any_of", &[4, 6]), [true, false, true]);
+        let masked = Matcher { mask: Some(0xF0), ..Matcher::equal(0x30) };
         assert!(masked.accepts(0x3F) && !masked.accepts(0x40));
         assert_eq!(masked.to_string(), "48 (30H) in the bits 240 (F0H)");
     }

@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::slice;
 
 use board_simulator::profiling::StepCounter;
 use serde::{Deserialize, Serialize};
-use tdlasm::project::Pane;
 use z80_core::{Expression, Flags};
 
 use crate::machine::{Call, Measure};
@@ -16,6 +14,7 @@ use crate::program::Program;
 use crate::written::Written;
 
 /// A test file with its program.
+#[derive(Debug)]
 pub struct TestFile {
     /// The file, as named by the caller.
     pub path: PathBuf,
@@ -27,27 +26,22 @@ pub struct TestFile {
     pub boards: Vec<String>,
     /// The stack of the caller.
     pub stack: StackArea,
-    /// The panes that the debugger shows.
-    pub panes: Vec<Pane>,
     /// The calls before each case.
     pub setup: Vec<Step>,
-    /// The cases; each row of a table is one.
+    /// The cases, each row of a table being one, and after them the properties.
     pub cases: Vec<Case>,
-    /// The properties.
-    pub properties: Vec<Property>,
 }
 
 impl TestFile {
     /// Returns `true` if the program fits the board with this profile.
-    #[must_use]
     pub fn fits(&self, profile: &str) -> bool {
         self.boards.is_empty() || self.boards.iter().any(|board| board == profile)
     }
 
     /// Returns a counter for the instructions of its program.
-    #[must_use]
     pub fn step_counter(&self) -> StepCounter {
-        let others = self.properties.iter().filter_map(|property| match &property.judge {
+        let properties = self.cases.iter().filter_map(|case| case.property.as_ref());
+        let others = properties.filter_map(|property| match &property.judge {
             Judge::SameAs(address, ..) => Some(*address),
             _ => None,
         });
@@ -57,40 +51,13 @@ impl TestFile {
 
     /// Returns the headings of cases and properties, in the order in which they run.
     pub fn headings(&self) -> impl Iterator<Item = &Heading> {
-        self.tests().map(|test| test.heading)
-    }
-
-    /// Returns the cases and properties, in the order in which they run.
-    pub(crate) fn tests(&self) -> impl Iterator<Item = TestRef<'_>> {
-        let cases = self.cases.iter().map(|case| TestRef {
-            heading: &case.heading,
-            steps: &case.steps,
-            property: None,
-        });
-        let properties = self.properties.iter().map(|property| TestRef {
-            heading: &property.heading,
-            steps: slice::from_ref(&property.step),
-            property: Some(property),
-        });
-        cases.chain(properties)
-    }
-
-    /// Returns the case or property with this index.
-    pub(crate) fn test(&self, index: usize) -> TestRef<'_> {
-        self.tests().nth(index).expect("the index is of a case or property")
+        self.cases.iter().map(|case| &case.heading)
     }
 
     /// Returns all calls.
     pub(crate) fn steps(&self) -> impl Iterator<Item = &Step> {
-        self.setup.iter().chain(self.tests().flat_map(|test| test.steps))
+        self.setup.iter().chain(self.cases.iter().flat_map(|case| &case.steps))
     }
-}
-
-/// A case or a property.
-pub(crate) struct TestRef<'f> {
-    pub(crate) heading: &'f Heading,
-    pub(crate) steps: &'f [Step],
-    pub(crate) property: Option<&'f Property>,
 }
 
 /// The stack that a machine gives to routines.
@@ -126,13 +93,15 @@ pub struct ListedCase<'a> {
     pub heading: &'a Heading,
 }
 
-/// A test of one or more calls.
+/// A test of one or more calls, or a property of one.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// Name, line, tags.
     pub heading: Heading,
     /// The calls, in order. Memory and registers stay from one to the next.
     pub steps: Vec<Step>,
+    /// What is stated about all inputs of its only call, which then lacks generated values.
+    pub property: Option<Property>,
 }
 
 /// A call and what is expected of it.
@@ -213,10 +182,6 @@ pub struct ExpectedMemory {
 /// A statement about all inputs.
 #[derive(Debug, Clone)]
 pub struct Property {
-    /// Name, line, tags.
-    pub heading: Heading,
-    /// The call, without the generated values.
-    pub step: Step,
     /// The keys of its call, as the file writes them.
     pub written: Vec<(String, Written)>,
     /// The registers that are generated.
@@ -237,7 +202,6 @@ pub struct Property {
 
 impl Property {
     /// Returns the number of combinations of the values of registers.
-    #[must_use]
     pub fn input_count(&self) -> u64 {
         let sizes = self.args.iter().map(|(_, generator)| generator.size());
         sizes.fold(1, |all, size| all.saturating_mul(size))
@@ -266,7 +230,6 @@ pub enum Generator {
 
 impl Generator {
     /// Returns the number of values.
-    #[must_use]
     pub fn size(&self) -> u64 {
         match self {
             Self::Range(range) => u64::from(range.end() - range.start()) + 1,

@@ -2,7 +2,6 @@
 
 mod call;
 mod property;
-mod request;
 mod values;
 
 use std::collections::HashMap;
@@ -10,15 +9,12 @@ use std::path::Path;
 
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
-use tdlasm::project::{Pane, PaneFormat, PaneRow, check_pane_name};
 use tdlasm::source::{DiskLoader, Loader};
 
 use crate::build;
 use crate::document::{Document, Fields, FileError, FileErrors, Item};
-use crate::model::{Case, Heading, Property, StackArea, Step, TestFile};
+use crate::model::{Case, Heading, StackArea, Step, TestFile};
 use crate::program::{Console, Program, ProgramFiles};
-
-pub(crate) use request::{CallRequest, Request};
 
 /// The default stack of the caller: 256 bytes, well below the return address.
 const STACK: StackArea = StackArea { top: 0xFF00, size: 256 };
@@ -30,42 +26,28 @@ const PANE_ROWS: &str = "[{ value = \"{HEAD}\" }]";
 const ROWS: &str = "rows such as [[\"in.A\", \"expect.HL\"], [3, 21]]";
 
 impl TestFile {
-    /// Reads a test file, and assembles and links its program.
+    /// Reads a test file and the files that it names from `loader`, and assembles and links its
+    /// program.
     ///
     /// # Errors
     /// Returns all errors with line and column. Errors of the assembler and the linker are at the
     /// field that names the sources.
-    pub fn read(path: &Path) -> Result<Self, FileErrors> {
-        Self::read_with(path, &DiskLoader)
-    }
-
-    /// Reads a test file and the files that it names from `loader`.
-    ///
-    /// # Errors
-    /// As [`TestFile::read`].
-    pub fn read_with(path: &Path, loader: &dyn Loader) -> Result<Self, FileErrors> {
+    pub fn read(path: &Path, loader: &dyn Loader) -> Result<Self, FileErrors> {
         let text = crate::program::read(loader, path).and_then(|bytes| {
             String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", path.escaped()))
         });
         let text = text.map_err(|message| {
             FileErrors(vec![FileError { path: path.to_owned(), line: 1, column: 1, message }])
         });
-        Self::parse_with(path, &text?, loader)
+        Self::parse(path, &text?, loader)
     }
 
-    /// Reads a test file from memory. Its path serves for messages, and for its folder.
+    /// Reads a test file from memory, and the files that it names from `loader`. Its path serves
+    /// for messages, and for its folder.
     ///
     /// # Errors
     /// As [`TestFile::read`].
-    pub fn parse(path: &Path, text: &str) -> Result<Self, FileErrors> {
-        Self::parse_with(path, text, &DiskLoader)
-    }
-
-    /// Reads a test file from memory, and the files that it names from `loader`.
-    ///
-    /// # Errors
-    /// As [`TestFile::read`].
-    pub fn parse_with(path: &Path, text: &str, loader: &dyn Loader) -> Result<Self, FileErrors> {
+    pub fn parse(path: &Path, text: &str, loader: &dyn Loader) -> Result<Self, FileErrors> {
         let folder = path.parent().unwrap_or(Path::new(""));
         Document::read(path, text, |root| {
             let reader = Reader { program: None, is_broken: false, folder, loader };
@@ -76,8 +58,8 @@ impl TestFile {
                 let tests = Reader { program, is_broken, ..reader }.tests(fields);
                 if let Some(file) = &mut file {
                     path.clone_into(&mut file.path);
-                    file.panes = panes(fields);
-                    (file.setup, file.cases, file.properties) = tests;
+                    check_panes(fields);
+                    (file.setup, file.cases) = tests;
                     let routines: Vec<_> = file.steps().map(|step| step.call.address).collect();
                     file.program.add_reachable_code(routines);
                 }
@@ -88,34 +70,26 @@ impl TestFile {
     }
 }
 
-/// Reads the panes that the debugger shows.
-fn panes(fields: &Fields<'_>) -> Vec<Pane> {
+/// Checks the keys of the panes, which the debugger reads.
+fn check_panes(fields: &Fields<'_>) {
     let row = |fields: &Fields<'_>| {
-        let format = fields.get("format").and_then(|item| {
-            let word = item.text("\"decimal\"").to_owned();
-            item.checked(PaneFormat::try_from(word).map_err(str::to_owned))
-        });
-        let name = fields.text("name", "\"head\"").map(str::to_owned);
-        let value = fields.required("value", "\"{HEAD}\"");
-        PaneRow { name, value: value.map_or("", |item| item.text("\"{HEAD}\"")).to_owned(), format }
+        fields.text("name", "\"head\"");
+        fields.required("value", "\"{HEAD}\"").map(|item| item.text("\"{HEAD}\"").to_owned());
+        fields.text("format", "\"decimal\"");
     };
     let pane = |fields: &Fields<'_>| {
-        let name = fields.required("name", "\"queue\"").and_then(|item| {
-            let name = item.text("\"queue\"").to_owned();
-            item.checked(check_pane_name(name).map_err(str::to_owned))
-        });
-        let title = fields.text("title", "\"Input queue\"").map(str::to_owned);
+        fields.required("name", "\"queue\"").map(|item| item.text("\"queue\"").to_owned());
+        fields.text("title", "\"Input queue\"");
         fields.required("rows", PANE_ROWS);
-        let rows = fields.tables("rows", PANE_ROWS, row);
-        Pane { name: name.unwrap_or_default(), title, rows }
+        fields.tables("rows", PANE_ROWS, row);
     };
-    fields.tables("pane", "an array of tables: [[pane]]", pane)
+    fields.tables("pane", "an array of tables: [[pane]]", pane);
 }
 
 /// Converts the tables of a document. What is wrong is reported there.
 #[derive(Clone, Copy)]
-struct Reader<'p> {
-    program: Option<&'p Program>,
+pub(crate) struct Reader<'p> {
+    pub(crate) program: Option<&'p Program>,
     /// Whether the program has errors, so that any label is accepted.
     is_broken: bool,
     /// The folder of the test file.
@@ -123,9 +97,14 @@ struct Reader<'p> {
     loader: &'p dyn Loader,
 }
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
+    /// Reads about a program, if there is one, and files in the working directory.
+    pub(crate) fn new(program: Option<&'p Program>) -> Self {
+        Self { program, is_broken: false, folder: Path::new(""), loader: &DiskLoader }
+    }
+
     /// Reads the fields about the program and its stack. Returns `None` after an error.
-    fn program_file(&self, fields: &Fields<'_>) -> Option<TestFile> {
+    pub(crate) fn program_file(&self, fields: &Fields<'_>) -> Option<TestFile> {
         let document = fields.table.document;
         let errors = document.error_count();
         let paths = |key, example| {
@@ -147,11 +126,10 @@ impl Reader<'_> {
                 Some((item.key.to_owned(), self.word(item)))
             }),
             include: paths("include", "[\"include\"]"),
-            console: false,
+            console: None,
         };
         let console = fields.get("console");
-        let kind = console.and_then(|item| self.console(item));
-        files.console = matches!(kind, Some(Console::Cpm | Console::Routine(_)));
+        files.console = console.and_then(|item| self.console(item));
         let named = ["sources", "objects", "program"].into_iter().find_map(|key| fields.get(key));
         let wrong = match named {
             None => Some("no program: expected sources = [\"mul.asm\"], objects or program"),
@@ -176,14 +154,14 @@ impl Reader<'_> {
         if has_errors {
             return None;
         }
-        let mut program = named.checked(files.load_with(self.loader))?;
-        if let (Some(kind), Some(console)) = (kind, console) {
+        let mut program = named.checked(files.load(self.loader))?;
+        if let (Some(kind), Some(console)) = (files.console, console) {
             console.checked(program.set_console(kind))?;
         }
         let stack = Reader { program: Some(&program), ..*self }.stack(stack, fields.table);
-        let (path, panes, setup, cases, properties) = Default::default();
+        let (path, setup, cases) = Default::default();
         let sources = files.sources;
-        Some(TestFile { path, program, sources, boards, stack, panes, setup, cases, properties })
+        Some(TestFile { path, program, sources, boards, stack, setup, cases })
     }
 
     fn console(&self, item: Item<'_>) -> Option<Console> {
@@ -233,15 +211,14 @@ impl Reader<'_> {
     }
 
     /// Reads the calls before each case, the cases, and the properties.
-    fn tests(&self, fields: &Fields<'_>) -> (Vec<Step>, Vec<Case>, Vec<Property>) {
+    fn tests(&self, fields: &Fields<'_>) -> (Vec<Step>, Vec<Case>) {
         let setup = fields.get("setup").map(|item| self.steps(item, 0)).unwrap_or_default();
         let cases = fields.tables("case", CASES, |fields| self.cases(fields));
-        let cases: Vec<_> = cases.into_iter().flatten().collect();
         let what = "an array of tables: [[property]]";
         let properties = fields.tables("property", what, |fields| self.property(fields));
+        let cases: Vec<_> = cases.into_iter().flatten().chain(properties).collect();
         let mut lines = HashMap::new();
-        let headings = cases.iter().map(|case| &case.heading);
-        for heading in headings.chain(properties.iter().map(|one| &one.heading)) {
+        for heading in cases.iter().map(|case| &case.heading) {
             if let Some(earlier) = lines.insert(&heading.name, heading.line)
                 && !heading.name.is_empty()
             {
@@ -250,7 +227,7 @@ impl Reader<'_> {
                 fields.table.document.report((heading.line, 1), message);
             }
         }
-        (setup, cases, properties)
+        (setup, cases)
     }
 
     /// Reads what cases and properties have in common.
@@ -279,9 +256,9 @@ impl Reader<'_> {
                 if steps.value.as_array().is_some_and(|all| all.is_empty()) {
                     steps.report("expected at least one call");
                 }
-                vec![Case { heading, steps: calls }]
+                vec![Case { heading, steps: calls, property: None }]
             }
-            (None, None) => vec![Case { heading, steps: vec![self.step(fields)] }],
+            (None, None) => vec![Case { heading, steps: vec![self.step(fields)], property: None }],
         }
     }
 
@@ -293,7 +270,11 @@ impl Reader<'_> {
             if rows.value.is_array() {
                 rows.report(format!("expected a header and values: {ROWS}"));
             }
-            return vec![Case { heading: heading.clone(), steps: vec![self.step(fields)] }];
+            return vec![Case {
+                heading: heading.clone(),
+                steps: vec![self.step(fields)],
+                property: None,
+            }];
         };
         for header in headers {
             let name = header.as_text().unwrap_or(header.value.type_str());
@@ -314,7 +295,7 @@ impl Reader<'_> {
             let steps = vec![self.step(&fields.with_row(*row, cells.collect()))];
             let name = format!("{}, row {number}", heading.name);
             let heading = Heading { name, line: row.line(), ..heading.clone() };
-            cases.push(Case { heading, steps });
+            cases.push(Case { heading, steps, property: None });
         }
         cases
     }

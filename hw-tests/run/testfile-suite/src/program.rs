@@ -9,22 +9,24 @@ use std::path::{Path, PathBuf};
 
 use cli_support::text::Escape;
 use firmware::code_map::{CodeMap, MappedProgram};
-use tdlasm::image::{Image, ImageRun};
+use tdlasm::image::Image;
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
-use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
+use tdlasm::source::{Loader, MemoryLoader};
 use tdlasm::{Options, assemble};
 
 pub use console::{Console, LinkedConsole};
-pub(crate) use console::{JUMP, MAX_INPUT, MAX_OUTPUT};
+pub(crate) use console::{MAX_INPUT, MAX_OUTPUT, jump};
 
 /// Where a program is linked if its test file gives neither origin nor layout.
 const DEFAULT_ORIGIN: u16 = 0x8000;
 /// The highest address to which routines may return; the caller's on a simulated machine.
 const RETURN_ADDRESS: u16 = 0xFFF0;
-/// Where the module of a console is linked for a program that is not linked here.
-const CONSOLE_ORIGIN: u16 = 0xF000;
+/// Where the module of a console is linked for a program that is not linked here: at the first
+/// address that is free. The first two lie in the RAM that callers leave to programs, beside a stock
+/// monitor and on other boards.
+const CONSOLE_ORIGINS: [u16; 3] = [0xAC00, 0xD700, 0xF000];
 
 /// The files of a program. Paths are relative to the working directory.
 #[derive(Debug, Clone, Default)]
@@ -47,49 +49,43 @@ pub struct ProgramFiles {
     pub defines: Vec<(String, u16)>,
     /// Folders that `.INSERT` searches after that of the source.
     pub include: Vec<PathBuf>,
-    /// Whether the module of a console is linked to the program, for [`Program::set_console`].
-    pub console: bool,
+    /// The console whose module is linked to the program, for [`Program::set_console`].
+    pub console: Option<Console>,
 }
 
 /// A program under test.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// The bytes.
-    pub image: Image,
     /// The addresses of code, which must not be written.
     pub code: Vec<Range<u32>>,
     /// The addresses of sections, which include reserved space.
     pub sections: Vec<Range<u32>>,
     /// Labels and source lines.
     pub map: CodeMap,
-    /// The program as it was linked or read.
+    /// The program as it was linked or read, with its bytes.
     pub linked: MappedProgram,
     /// The console.
     pub console: Option<LinkedConsole>,
     /// What a user should know of how its files were read.
     pub notes: Vec<String>,
     /// Whether its files do not say what is code.
-    has_unknown_code: bool,
+    pub(crate) has_unknown_code: bool,
 }
 
 impl ProgramFiles {
-    /// Assembles and links the program, or reads it.
-    ///
-    /// # Errors
-    /// Returns a message that names the file and, for sources, the line.
-    pub fn load(&self) -> Result<Program, String> {
-        self.load_with(&DiskLoader)
-    }
-
     /// Assembles and links the program, or reads it, from files that `loader` has.
     ///
     /// # Errors
-    /// As [`ProgramFiles::load`].
-    pub fn load_with(&self, loader: &dyn Loader) -> Result<Program, String> {
+    /// Returns a message that names the file and, for sources, the line.
+    pub fn load(&self, loader: &dyn Loader) -> Result<Program, String> {
         match &self.program {
             Some(program) => self.load_built(program, loader),
             None => self.link(loader),
         }
+    }
+
+    fn has_console_module(&self) -> bool {
+        matches!(self.console, Some(Console::Cpm | Console::Routine(_)))
     }
 
     fn link(&self, loader: &dyn Loader) -> Result<Program, String> {
@@ -102,7 +98,7 @@ impl ProgramFiles {
             let found = read_modules(&read(loader, object)?, &name);
             modules.extend(found.map_err(|error| format!("{}: {error}", object.escaped()))?);
         }
-        if self.console {
+        if self.has_console_module() {
             modules.extend(console::module()?);
         }
         let layout = match &self.layout {
@@ -132,20 +128,24 @@ impl ProgramFiles {
         let mut known = built.mapped;
         let mut all_code = built.code;
         let mut all_sections = built.data;
-        if self.console {
-            let module = link(&console::module()?, &Layout::flat(CONSOLE_ORIGIN));
-            let module = module.map_err(|errors| errors.to_string())?;
-            let own = sections(&module);
-            let is_used = |one: &Range<u32>| own.iter().any(|other| overlap(one, other));
+        if self.has_console_module() {
+            let modules = console::module()?;
+            // A board has the BDOS at 5 in its ROM.
+            let only_simulated = self.console == Some(Console::Cpm);
+            let origins = &CONSOLE_ORIGINS[if only_simulated { 2 } else { 0 }..];
+            let linked = origins.iter().map(|origin| link(&modules, &Layout::flat(*origin)));
             let runs = known.image.runs().iter().map(|run| u32::from(run.address)..run.end());
-            if runs.chain(all_sections.iter().cloned()).any(|range| is_used(&range)) {
-                return Err(format!("the console at {CONSOLE_ORIGIN:04X}H overlaps the program"));
-            }
-            all_sections.extend(own);
+            let used: Vec<_> = runs.chain(all_sections.iter().cloned()).collect();
+            let mut placed = linked.filter_map(Result::ok).filter(|module| {
+                let sections = sections(module);
+                !used.iter().any(|one| sections.iter().any(|other| overlap(one, other)))
+            });
+            let module = placed.next().ok_or("the console at F000H overlaps the program")?;
+            all_sections.extend(sections(&module));
             all_code.extend(code(&module));
             let console = MappedProgram::from(&module);
-            let runs = known.image.runs().iter().chain(console.image.runs()).cloned();
-            known.image = Image::new(runs.collect::<Vec<ImageRun>>());
+            let runs = known.image.runs().iter().chain(console.image.runs());
+            known.image = Image::new(runs.cloned());
             known.lines.extend(console.lines);
             known.lines.sort_by_key(|line| line.address);
             known.symbols.replace_with(console.symbols);
@@ -163,14 +163,13 @@ impl Program {
         code: Vec<Range<u32>>,
         sections: Vec<Range<u32>>,
     ) -> Result<Self, String> {
-        let image = mapped.image.clone();
-        if image.bounds().is_none() {
+        if mapped.image.bounds().is_none() {
             return Err("the program has no bytes".to_owned());
         }
         let map = CodeMap::from_programs([mapped.clone()]);
         let (console, notes, has_unknown_code) = Default::default();
         let linked = mapped;
-        Ok(Self { image, code, sections, map, linked, console, notes, has_unknown_code })
+        Ok(Self { code, sections, map, linked, console, notes, has_unknown_code })
     }
 
     /// Sets the console, and replaces its routine. [`ProgramFiles::console`] must have been set,
@@ -180,7 +179,6 @@ impl Program {
     /// Returns a message if the program has no such routine, or one of less than 3 bytes.
     pub fn set_console(&mut self, kind: Console) -> Result<(), String> {
         self.console = Some(LinkedConsole::new(kind, &mut self.linked)?);
-        self.image = self.linked.image.clone();
         self.map = CodeMap::from_programs([self.linked.clone()]);
         Ok(())
     }
@@ -189,25 +187,22 @@ impl Program {
     /// is code.
     pub(crate) fn add_reachable_code(&mut self, routines: impl IntoIterator<Item = u16>) {
         if self.has_unknown_code {
-            self.code.extend(reachable::reachable(&self.image, routines));
+            self.code.extend(reachable::reachable(&self.linked.image, routines));
         }
     }
 
     /// Returns an address without a byte of the program, to which calls return.
-    #[must_use]
     pub fn return_address(&self) -> u16 {
-        let is_free = |address: &u16| self.image.byte(*address).is_none();
+        let is_free = |address: &u16| self.linked.image.byte(*address).is_none();
         (0..=RETURN_ADDRESS).rev().find(is_free).unwrap_or(RETURN_ADDRESS)
     }
 
     /// Returns `true` if one of the addresses has a byte of the program.
-    #[must_use]
     pub fn overlaps(&self, first: u16, last: u16) -> bool {
-        (first..=last).any(|address| self.image.byte(address).is_some())
+        (first..=last).any(|address| self.linked.image.byte(address).is_some())
     }
 
     /// Formats an address with label and line: `8003H, MUL+3 (mul.asm:17)`.
-    #[must_use]
     pub fn location(&self, address: u16) -> String {
         self.map.describe_address(address).escaped()
     }

@@ -6,21 +6,21 @@ mod generate;
 mod paste;
 mod reference;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use cli_support::text::Escape;
 use hil_harness::suite::Verdict;
-use proptest::strategy::ValueTree;
+use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
-use crate::block::Block;
 use crate::case::{Run, setup_calls, single_call};
 use crate::contract::Contract;
 use crate::document::FileError;
 use crate::judge::{Judged, Sight};
 use crate::machine::{Call, CallEnd, MachineError, Outcome};
-use crate::model::{Expectation, Judge, Property, Step};
+use crate::model::{Case, Expectation, Judge, Property, Step};
 use crate::result::{Difference, RunError};
 use crate::suite::TestResult;
 
@@ -28,6 +28,7 @@ use count::Counter;
 use expected::{expect_outputs, expect_reply};
 use generate::{Input, InputTree, nth_input, runner, strategy};
 use reference::Reference;
+use tdlasm::image::ImageRun;
 
 /// Calls of a batch.
 const BATCH: usize = 64;
@@ -44,6 +45,7 @@ const MAX_REJECTIONS: u32 = 100;
 /// Returns `RunError` if the machine or the reference fails.
 pub(crate) fn run<'t>(
     mut run: Run<'t>,
+    case: &'t Case,
     property: &'t Property,
     mut result: TestResult,
 ) -> Result<TestResult, RunError> {
@@ -58,8 +60,8 @@ pub(crate) fn run<'t>(
     if before.verdict == Verdict::Fail {
         return Ok(before);
     }
-    result.details.location = Some(file.program.location(property.step.call.address));
-    let mut trial = Trial { run, property, reference, result, spent: 0 };
+    result.details.location = Some(file.program.location(case.steps[0].call.address));
+    let mut trial = Trial { run, case, property, reference, result, spent: 0 };
     if property.exhaustive {
         trial.run_all()?;
     } else {
@@ -71,6 +73,7 @@ pub(crate) fn run<'t>(
 /// A property in progress.
 struct Trial<'t> {
     run: Run<'t>,
+    case: &'t Case,
     property: &'t Property,
     reference: Option<Reference>,
     result: TestResult,
@@ -98,8 +101,8 @@ impl Trial<'_> {
     fn run_all(&mut self) -> Result<(), RunError> {
         let all = 0..self.property.input_count();
         let range = self.run.options.inputs.clone().unwrap_or_else(|| all.clone());
-        let counter = || Counter::new(&self.run, self.property);
-        let mut counter = self.run.machine.counts().then(counter).flatten();
+        let counter = || Counter::new(&self.run, &self.case.steps[0], self.property);
+        let mut counter = self.run.machine.is_board().then(counter).flatten();
         let mut next = range.start;
         while next < range.end {
             self.run.report_progress(|| format!("input {} of {}", next + 1, all.end));
@@ -178,7 +181,8 @@ impl Trial<'_> {
         let limit = self.property.cases.saturating_mul(MAX_REJECTIONS);
         let mut trees = Vec::new();
         while trees.len() < wanted && *rejected < limit {
-            let tree = generate::tree(strategy, runner).map_err(MachineError::Failed)?;
+            let tree = strategy.new_tree(runner);
+            let tree = tree.map_err(|reason| MachineError::Failed(reason.to_string()))?;
             if self.is_assumed(&tree.current()) {
                 trees.push(tree);
             } else {
@@ -231,18 +235,17 @@ impl Trial<'_> {
                 Some(self.run.file.program.location(failure.step.call.address));
         }
         self.result.reason = Some(reason);
-        self.result.details.case =
-            Some(paste::case(self.run.file, self.property, &failure, origin));
+        self.result.details.case = Some(paste::case(self, &failure, origin));
         self.result.differences = failure.differences;
     }
 
     /// The call of the property with the values of an input.
     fn step(&self, input: &Input) -> Step {
-        let mut step = self.property.step.clone();
+        let mut step = self.case.steps[0].clone();
         let args = self.property.args.iter().zip(&input.registers);
         step.registers.extend(args.map(|((name, _), value)| (*name, *value)));
         for (block, bytes) in self.property.blocks.iter().zip(&input.blocks) {
-            step.call.memory.push(Block { address: block.address, bytes: bytes.clone() });
+            step.call.memory.push(ImageRun { address: block.address, bytes: bytes.clone() });
             step.registers.extend(block.count_in.map(|name| (name, bytes.len() as u16)));
         }
         step
@@ -268,7 +271,7 @@ impl Trial<'_> {
         &mut self,
         inputs: &[Input],
     ) -> Result<Vec<(Outcome, Option<Failure>)>, RunError> {
-        let checks = &self.property.step.expect.checks;
+        let checks = &self.case.steps[0].expect.checks;
         let reads = checks.iter().any(|(_, condition)| condition.reads_memory());
         // Conditions can only read memory after the last call of a batch.
         let size = if reads { 1 } else { BATCH };
@@ -384,13 +387,10 @@ fn unmeasured_time(call: &Call, outcome: &Outcome) -> u64 {
 
 /// Returns the request for a reference: the call, its registers and its arrays.
 fn request(property: &Property, step: &Step, input: &Input) -> Value {
-    let registers =
-        step.registers.iter().map(|(name, value)| ((*name).to_owned(), (*value).into()));
-    let arrays = property.blocks.iter().zip(&input.blocks);
-    let arrays = arrays.map(|(block, bytes)| (block.name.clone(), bytes.clone().into()));
+    let arrays = property.blocks.iter().map(|block| &block.name).zip(&input.blocks);
     serde_json::json!({
         "call": step.target,
-        "in": registers.collect::<serde_json::Map<String, Value>>(),
-        "memory": arrays.collect::<serde_json::Map<String, Value>>(),
+        "in": step.registers.iter().copied().collect::<BTreeMap<_, _>>(),
+        "memory": arrays.collect::<BTreeMap<_, _>>(),
     })
 }

@@ -1,4 +1,4 @@
-//! Runs the cases and properties of a test file.
+//! Runs a case or a property of a test file.
 
 use hil_harness::suite::Verdict;
 
@@ -8,22 +8,6 @@ use crate::model::TestFile;
 use crate::property;
 use crate::result::RunError;
 use crate::suite::{TestResult, result_of};
-
-/// Runs the cases and properties in the order of the file, and reports each result.
-///
-/// # Errors
-/// Returns `RunError` if the machine or a reference program fails.
-pub fn run(
-    file: &TestFile,
-    machine: &mut dyn Machine,
-    options: &TestOptions<'_>,
-    report: &mut dyn FnMut(TestResult),
-) -> Result<(), RunError> {
-    for index in 0..file.headings().count() {
-        report(run_one(file, index, machine, options)?);
-    }
-    Ok(())
-}
 
 /// Runs the case or property with this index among [`TestFile::headings`].
 ///
@@ -38,21 +22,21 @@ pub fn run_one(
     machine: &mut dyn Machine,
     options: &TestOptions<'_>,
 ) -> Result<TestResult, RunError> {
-    let test = file.test(index);
-    let mut result = result_of(test.heading);
-    let mut calls = file.setup.iter().chain(test.steps).map(|step| single_call(file, step));
+    let case = &file.cases[index];
+    let mut result = result_of(&case.heading);
+    let mut calls = file.setup.iter().chain(&case.steps).map(|step| single_call(file, step));
     let refusal = || calls.find_map(|call| machine.refusal(&call));
-    result.reason = test.heading.skip.clone().or_else(refusal);
+    result.reason = case.heading.skip.clone().or_else(refusal);
     if result.reason.is_some() {
         result.verdict = Verdict::Skipped;
         return Ok(result);
     }
     let mut run = Run { file, machine, options };
-    match test.property {
+    match &case.property {
         None => {
-            run.at_all_times(&file.cases[index], &mut result)?;
+            run.at_all_times(case, &mut result)?;
             Ok(result)
         }
-        Some(property) => property::run(run, property, result),
+        Some(property) => property::run(run, case, property, result),
     }
 }

@@ -9,10 +9,10 @@ use board_simulator::ViolationKind;
 use board_simulator::profiling::StepCounter;
 use z80_core::{Bus, Cpu, Registers, set_register};
 
-use crate::block::Block;
 use crate::machine::{Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome};
 use crate::program::Program;
 use memory::{MOCK, Memory, OPEN_BUS, PROGRAM};
+use tdlasm::image::ImageRun;
 
 /// The content of memory that is not part of the program. Not 0, so that a routine that needs
 /// cleared memory is found.
@@ -39,21 +39,10 @@ pub struct SimulatedMachine {
     stop: Arc<AtomicBool>,
 }
 
-impl Default for SimulatedMachine {
-    /// Creates a machine without a program.
-    fn default() -> Self {
-        Self::with(Memory::empty(), 0)
-    }
-}
-
 impl SimulatedMachine {
     /// Creates a machine with a program in memory.
-    #[must_use]
     pub fn new(program: &Program) -> Self {
-        Self::with(Memory::new(program), program.return_address())
-    }
-
-    fn with(bus: Memory, return_address: u16) -> Self {
+        let (bus, return_address) = (Memory::new(program), program.return_address());
         let mut fresh = Cpu::new();
         fresh.set_interrupt_state(true, 0);
         let template = fresh.clone();
@@ -62,13 +51,11 @@ impl SimulatedMachine {
     }
 
     /// Counts the instructions of further calls.
-    #[must_use]
     pub fn with_counter(self, counter: StepCounter) -> Self {
         Self { counter: Some(counter), ..self }
     }
 
     /// Ends calls with an error once the flag is set.
-    #[must_use]
     pub fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
         Self { stop, ..self }
     }
@@ -81,7 +68,6 @@ impl SimulatedMachine {
     }
 
     /// Returns the counts of all calls; `None` without a counter.
-    #[must_use]
     pub fn counter(&self) -> Option<&StepCounter> {
         self.counter.as_ref()
     }
@@ -100,7 +86,7 @@ impl SimulatedMachine {
             Entry::Call => {
                 let sp = call.registers.sp.wrapping_sub(2);
                 let bytes = self.return_address.to_le_bytes().to_vec();
-                self.bus.store(&Block { address: sp, bytes });
+                self.bus.store(&ImageRun { address: sp, bytes });
                 cpu.set_registers(&Registers { sp, ..cpu.registers() });
             }
             Entry::Interrupt => _ = cpu.step(&mut self.bus, Some(OPEN_BUS)),
@@ -313,10 +299,6 @@ impl Machine for SimulatedMachine {
 
     fn name(&self) -> &str {
         "simulated"
-    }
-
-    fn observes_accesses(&self) -> bool {
-        true
     }
 }
 

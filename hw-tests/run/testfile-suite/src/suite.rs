@@ -1,6 +1,5 @@
 //! Test files as a suite of the engine, for results files, baselines and reports.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use hil_harness::suite::{CaseResult, FollowUp, FollowUpOptions, Page, Suite, Ver
 use serde_json::{Value, json};
 
 use crate::contract::Contract;
-use crate::model::{Heading, Property, TestFile};
+use crate::model::{Case, Heading, Property, TestFile};
 use crate::result::{Difference, TestDetails};
 
 /// The most inputs of an exhaustive property that are one case.
@@ -23,7 +22,7 @@ pub struct TestFiles;
 pub type TestResult = CaseResult<TestFiles>;
 
 /// A case or a property of a test file.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct TestCase {
     /// The name: file and name in it, as in `mul.test.toml::wraps`.
     pub id: String,
@@ -37,24 +36,17 @@ pub struct TestCase {
     pub contracts: Arc<[Contract]>,
 }
 
-impl fmt::Debug for TestCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TestCase").field("id", &self.id).finish_non_exhaustive()
-    }
-}
-
 impl TestCase {
     /// Returns the cases and properties of a file that it does not skip. An exhaustive property of
     /// more than 65,536 inputs is several: `NAME part 1/3`.
-    #[must_use]
     pub fn all(file: &Arc<TestFile>, contracts: &Arc<[Contract]>) -> Vec<Self> {
         let mut all = Vec::new();
-        for (index, test) in file.tests().enumerate().filter(|(_, one)| one.heading.skip.is_none())
-        {
-            let exhaustive = test.property.filter(|property| property.exhaustive);
+        let cases = file.cases.iter().enumerate();
+        for (index, case) in cases.filter(|(_, case)| case.heading.skip.is_none()) {
+            let exhaustive = case.property.as_ref().filter(|property| property.exhaustive);
             let inputs = exhaustive.map_or(1, Property::input_count);
             let parts = inputs.div_ceil(MAX_INPUTS);
-            let name = format!("{}::{}", file.path.display(), test.heading.name);
+            let name = format!("{}::{}", file.path.display(), case.heading.name);
             all.extend((0..parts).map(|part| Self {
                 id: match parts {
                     1 => name.clone(),
@@ -69,27 +61,27 @@ impl TestCase {
         all
     }
 
+    fn test(&self) -> &Case {
+        &self.file.cases[self.index]
+    }
+
     /// Returns name, line and tags in the file.
-    #[must_use]
     pub fn heading(&self) -> &Heading {
-        self.file.test(self.index).heading
+        &self.test().heading
     }
 
     /// Returns `true` if the inputs are the same in each run: of a case, and of an exhaustive
     /// property.
-    #[must_use]
     pub fn has_fixed_inputs(&self) -> bool {
-        self.file.test(self.index).property.is_none_or(|property| property.exhaustive)
+        self.test().property.as_ref().is_none_or(|property| property.exhaustive)
     }
 
     /// Returns the routine that it calls last, as the file names it.
     fn routine(&self) -> String {
-        let last = self.file.test(self.index).steps.last();
-        last.map(|step| step.target.clone()).unwrap_or_default()
+        self.test().steps.last().map(|step| step.target.clone()).unwrap_or_default()
     }
 
     /// Returns the result of the case with its name in the run.
-    #[must_use]
     pub fn result(&self, found: TestResult) -> TestResult {
         let details = TestDetails { routine: self.routine(), ..found.details };
         TestResult { id: self.id.clone(), attempts: 1, details, ..found }
@@ -126,10 +118,9 @@ impl Suite for TestFiles {
 
     fn content(case: &TestCase) -> String {
         let file = &case.file;
-        let runs = file.program.image.runs().iter();
+        let runs = file.program.linked.image.runs().iter();
         let program: Vec<_> = runs.map(|run| (run.address, crc32(&run.bytes))).collect();
-        let test = file.test(case.index);
-        let test = (test.steps, test.property);
+        let test = (&case.test().steps, &case.test().property);
         let console = file.program.console.as_ref().map(|console| &console.kind);
         let machine = (file.stack, console, &file.setup);
         format!("{program:?} {machine:?} {test:?} {:?}", case.contracts)

@@ -19,7 +19,6 @@ pub use scenario::{Episode, Scenario};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hil_harness::board::InjectedFault;
 use hil_harness::runner::Verdict;
 use operator::ScriptedEvent;
 
@@ -77,8 +76,8 @@ impl SimulationStats {
     }
 
     fn count_line_faults(&mut self, faults: &hil_harness::board::FaultCounts) {
-        for fault in InjectedFault::ALL {
-            self.count(&format!("line {}", fault.name()), faults.count(fault));
+        for (fault, count) in faults.by_fault() {
+            self.count(&format!("line {fault}"), count);
         }
     }
 

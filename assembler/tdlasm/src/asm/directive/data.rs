@@ -8,6 +8,7 @@ use crate::calendar::civil_date;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::{BYTES_A_ROW, WORDS_A_ROW};
 use crate::syntax::directive::TextTerminator;
+use crate::syntax::expr::Op;
 use crate::syntax::{Cursor, lex};
 
 pub(super) fn write_values(
@@ -26,13 +27,13 @@ pub(super) fn write_values(
     }
     loop {
         let expr = asm.parse_expression(cursor);
-        if expr.ops.is_empty() {
+        if expr.count == 0 {
             asm.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing");
             if asm.input.has_macro_text && cursor.at_statement_end() {
                 // After a macro without text ZASM still writes a value.
                 asm.code.write(&[0; 2][..field.size()]);
             }
-        } else if expr.is_empty() {
+        } else if asm.operations(&expr).iter().all(|op| matches!(op, Op::Fault(..))) {
             asm.evaluate(&expr)?;
         } else {
             asm.recorder.byte(cursor.offset(), asm.code.count_since(before), a_row);
@@ -144,7 +145,7 @@ fn write_bracketed_byte(
     let before = asm.code.checkpoint();
     cursor.advance(1);
     let expr = asm.parse_expression(cursor);
-    if expr.ops.is_empty() {
+    if expr.count == 0 {
         asm.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing");
     } else {
         let written = asm.code.count_since(first);

@@ -19,7 +19,7 @@ const MAX_INSERT_DEPTH: usize = 32;
 pub(super) fn location(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult {
     asm.code.record_high_water();
     let expr = asm.parse_expression(cursor);
-    if expr.ops.is_empty() {
+    if expr.count == 0 {
         asm.operator_error(DiagnosticCode::Operand, "a location is missing; 0 is used");
     }
     let value = asm.evaluate(&expr)?;
@@ -36,7 +36,7 @@ pub(super) fn reserve(
     cursor: &mut Cursor<'_>,
 ) -> StatementResult {
     let expr = asm.parse_expression(cursor);
-    if expr.ops.is_empty() {
+    if expr.count == 0 {
         asm.operator_error(DiagnosticCode::MissingOperand, "a size is missing; 0 is used");
     }
     let value = asm.evaluate(&expr)?;
@@ -80,7 +80,7 @@ pub(super) fn end(
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<StatementEnd> {
     let expr = asm.parse_expression(cursor);
-    if !expr.ops.is_empty() {
+    if expr.count > 0 {
         asm.module.start_address = Some(asm.evaluate(&expr)?);
         asm.recorder.statement.start = true;
     }

@@ -48,8 +48,8 @@ impl ObservedCalls {
         let seen = self.seen.fetches.get(index);
         let own = expected.map(|it| cells(it.stake, it.attacker, it.residue, Some(it.piece)));
         let there = seen.map(|it| {
-            let attacker = (index > 0).then_some(it.attacker);
-            cells(it.stake, attacker, it.residue.into(), it.piece)
+            let attacker = (index > 0).then_some(it.at.attacker);
+            cells(it.at.stake, attacker, it.at.residue.into(), it.piece)
         });
         let none = || format!("{:31}", "  no call");
         let own = own.unwrap_or_else(none);
@@ -61,10 +61,10 @@ impl ObservedCalls {
 
 /// Returns `true` if a call was as expected. Before the first call there is no attacker to compare.
 fn agrees(expected: &PieceFetch, seen: &ObservedFetch) -> bool {
-    expected.stake == seen.stake
-        && expected.residue == i16::from(seen.residue)
+    expected.stake == seen.at.stake
+        && expected.residue == i16::from(seen.at.residue)
         && seen.piece == Some(expected.piece)
-        && expected.attacker.is_none_or(|attacker| attacker == seen.attacker)
+        && expected.attacker.is_none_or(|attacker| attacker == seen.at.attacker)
 }
 
 fn cells(stake: u8, attacker: Option<u8>, residue: i16, piece: Option<u8>) -> String {

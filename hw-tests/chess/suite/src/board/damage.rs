@@ -82,33 +82,30 @@ fn damage(
     line: LinkStats,
     is_line_faulty: bool,
 ) -> Option<StatusFinding> {
-    let finding = |reason: String, needs_reload| Some(StatusFinding { reason, needs_reload });
-    if after.crc != before.crc {
-        return finding("the program's memory was changed".to_owned(), true);
-    }
-    if after.stack_free == 0 {
-        return finding("the stack grew out of its 256 bytes".to_owned(), true);
-    }
-    match counter_growth(before.interrupts_off, after.interrupts_off) {
-        0 => {}
-        times => {
-            let reason = format!("interrupts were off when the evaluator returned, {times} times");
-            return finding(reason, false);
-        }
-    }
+    let off = counter_growth(before.interrupts_off, after.interrupts_off);
     let overruns = counter_growth(before.overruns(), after.overruns());
-    if overruns > 0 && !is_line_faulty {
-        let reason = format!(
-            "the receiver was overrun {overruns} times: interrupts were off for longer than a \
-             character takes"
-        );
-        return finding(reason, false);
-    }
     let full = counter_growth(before.ring_full, after.ring_full);
-    if full > 0 && line.total_retries() == 0 && !is_line_faulty {
-        return finding(format!("the receive ring was full, and {full} bytes were lost"), false);
-    }
-    None
+    let is_line_good = line.total_retries() == 0 && !is_line_faulty;
+    let kinds = [
+        (after.crc != before.crc, "the program's memory was changed".to_owned(), true),
+        (after.stack_free == 0, "the stack grew out of its 256 bytes".to_owned(), true),
+        (off > 0, format!("interrupts were off when the evaluator returned, {off} times"), false),
+        (
+            overruns > 0 && !is_line_faulty,
+            format!(
+                "the receiver was overrun {overruns} times: interrupts were off for longer than a \
+                 character takes"
+            ),
+            false,
+        ),
+        (
+            full > 0 && is_line_good,
+            format!("the receive ring was full, and {full} bytes were lost"),
+            false,
+        ),
+    ];
+    let found = kinds.into_iter().find(|(is_there, ..)| *is_there);
+    found.map(|(_, reason, needs_reload)| StatusFinding { reason, needs_reload })
 }
 
 /// Returns how much a count of the board has grown. A smaller count is that of an application that

@@ -19,25 +19,15 @@ pub(crate) struct Finding {
 }
 
 impl SargonBoard {
-    /// Takes the violations of a request.
-    pub(super) fn claim_findings(&mut self, seq: u8) -> Vec<Finding> {
-        self.collect_violations();
-        let claimed: Vec<_> =
-            self.violations.extract_if(.., |violation| violation.request_tag == seq).collect();
-        claimed.iter().map(|violation| self.finding(violation)).collect()
-    }
-
-    /// Takes all violations that no reply has claimed, as after the board was lost.
-    pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
-        self.collect_violations();
-        let all = std::mem::take(&mut self.violations);
-        all.iter().map(|violation| self.finding(violation)).collect()
-    }
-
-    fn collect_violations(&mut self) {
+    /// Takes what code under test did wrong during a request, or without one all that no reply has
+    /// claimed, as after the board was lost.
+    pub(crate) fn take_findings(&mut self, seq: Option<u8>) -> Vec<Finding> {
         if let Some(board) = self.live.instrumentation() {
             self.violations.extend(board.take_violations());
         }
+        let is_of = |one: &mut Violation| seq.is_none_or(|seq| one.request_tag == seq);
+        let taken: Vec<_> = self.violations.extract_if(.., is_of).collect();
+        taken.iter().map(|violation| self.finding(violation)).collect()
     }
 
     fn finding(&self, violation: &Violation) -> Finding {

@@ -1,14 +1,15 @@
 //! Pipelined requests of cases, and the decoding of their replies.
 
+use std::iter;
 use std::time::Duration;
 
 use board_simulator::CallRecord;
-use firmware_wire::{Reply, StatusReply};
+use firmware_wire::Reply;
 use rcflash_link::{Completion, LinkError, RequestId, RequestSpec, RetryCounts};
 
-use super::requests::decode_reply;
+use super::requests::{POSITION_OPERATION, square_records};
 use super::{Finding, SargonBoard};
-use crate::responses::{CaseResponse, ObservedCheck};
+use crate::responses::{ObservedCheck, PositionResponse};
 
 /// Calls that are kept for replies still to be received.
 const MAX_UNCLAIMED_RECORDS: usize = 1 << 14;
@@ -16,14 +17,12 @@ const MAX_UNCLAIMED_RECORDS: usize = 1 << 14;
 /// A decoded reply.
 #[derive(Debug)]
 pub(crate) enum Response {
-    /// For a single case.
-    Case(CaseResponse),
+    /// To POSITION, or to a combined request.
+    Position(PositionResponse),
     /// For the cases of a batch.
     Batch(Vec<ObservedCheck>),
-    /// To IDENT: whether the loaded application replied.
-    Identity(bool),
-    /// To STATUS.
-    Status(StatusReply),
+    /// To another request.
+    Other(Reply),
 }
 
 /// The reply to a pipelined request, or the error if there is none.
@@ -79,7 +78,7 @@ impl SargonBoard {
             result,
             retries: completion.retries,
             share: completion.share,
-            findings: self.claim_findings(completion.seq),
+            findings: self.take_findings(Some(completion.seq)),
         }
     }
 
@@ -89,12 +88,26 @@ impl SargonBoard {
         self.decode(replies, self.live.link.seq())
     }
 
-    fn decode(&mut self, replies: Vec<Reply>, seq: u8) -> Result<Response, LinkError> {
+    /// Decodes a reply; a simulated board also has measured calls.
+    fn decode(&mut self, mut replies: Vec<Reply>, seq: u8) -> Result<Response, LinkError> {
         let records = self.claim_records(seq);
-        match &replies[..] {
-            [Reply::Identity(identity)] => Ok(Response::Identity(identity == self.live.identity())),
-            [Reply::Status(status)] => Ok(Response::Status(*status)),
-            _ => decode_reply(&self.probe, replies, records),
+        match replies.pop() {
+            Some(Reply::Checks(checks)) => {
+                let times = records.and_then(|all| self.probe.per_position(checks.len(), &all));
+                let times = times.into_iter().flatten().map(Some).chain(iter::repeat(None));
+                let check = |(crc, t_states)| ObservedCheck { crc, t_states };
+                Ok(Response::Batch(checks.into_iter().zip(times).map(check).collect()))
+            }
+            Some(Reply::PositionEnd(end)) => {
+                let squares: Vec<_> = replies.into_iter().flat_map(square_records).collect();
+                let t_states = records.map(|records| self.probe.per_square(&squares, &records));
+                Ok(Response::Position(PositionResponse { squares, end, t_states }))
+            }
+            Some(other) if replies.is_empty() => Ok(Response::Other(other)),
+            _ => Err(LinkError::UnexpectedReply {
+                operation: POSITION_OPERATION,
+                cause: "part of the frames is missing".to_owned(),
+            }),
         }
     }
 

@@ -2,10 +2,9 @@
 
 use std::fmt::Debug;
 
-use board_simulator::CallRecord;
 use firmware_wire::{
-    BODY_OVERHEAD, ExhaustRequest, MAX_POSITIONS, POSITION_BYTES, PointsReply, PositionEnd,
-    PositionWithMove, Reply, Request, SquareRecord, StepRecord, capability, extended_capability,
+    BODY_OVERHEAD, ExhaustRequest, MAX_POSITIONS, POSITION_BYTES, PointsReply, PositionWithMove,
+    Reply, Request, SquareRecord, StepRecord, capability, extended_capability,
 };
 use rcflash_link::{LinkError, ReplyStatus, RequestSpec};
 use sargon_corpus::{CaseInput, encode};
@@ -13,10 +12,8 @@ use sargon_reference::{AttackersArray, Behaviour, Colour, Piece, Position, Squar
 
 use super::{Response, SargonBoard};
 use crate::checks::ExpectedPosition;
-use crate::probe::EvaluatorProbe;
 use crate::responses::{
-    CaseResponse, ExchangeResponse, ExhaustResponse, ObservedBooking, ObservedCheck,
-    ObservedExchange, PositionResponse,
+    ExchangeResponse, ExhaustResponse, ObservedBooking, ObservedExchange, PositionResponse,
 };
 
 /// Processing time of any position; 64 squares with every line full take half of it.
@@ -29,7 +26,7 @@ const ARRAY_T_STATES: u64 = 5_000;
 const SECTIONS_T_STATES: u64 = 1_000_000;
 /// Frames of the longest reply to POSITION: 64 squares, 13 per frame, and the last frame.
 const MAX_POSITION_FRAMES: usize = 6;
-const POSITION_OPERATION: &str = "examining a position";
+pub(super) const POSITION_OPERATION: &str = "examining a position";
 const CHECKS_OPERATION: &str = "checking positions";
 const EXCHANGE_OPERATION: &str = "playing out an exchange";
 const EXHAUST_OPERATION: &str = "counting through arrays";
@@ -86,8 +83,8 @@ impl SargonBoard {
 
     /// Requests the evaluation of a position.
     pub fn request_position(&mut self, position: &Position) -> Result<PositionResponse, LinkError> {
-        match self.request_response(&self.position_spec(position))? {
-            Response::Case(CaseResponse::Position(response)) => Ok(response),
+        match self.request_response(&self.position_spec(position_request(position)))? {
+            Response::Position(response) => Ok(response),
             other => Err(unexpected_reply(POSITION_OPERATION, &other)),
         }
     }
@@ -144,15 +141,15 @@ impl SargonBoard {
                 let (mover, moved) = expected.last_move;
                 // POSITION accepts the last move then, which replaces a POINTS request.
                 let is_combined = self.live.has_extended_capability(extended_capability::CHECKS);
-                let first = if is_combined {
-                    self.combined_spec(expected.request)
-                } else {
-                    self.position_spec(position)
+                let first = match is_combined {
+                    true => self.position_spec(Request::PositionWithMove(expected.request)),
+                    false => self.position_spec(position_request(position)),
                 };
                 let points = || self.points_spec(position, mover, moved);
                 let has_points = self.live.has_capability(capability::POINTS);
                 let second = (!is_combined && has_points).then(points);
-                let batch = (is_combined && self.may_batch()).then(|| Box::new(expected));
+                let may_batch = is_combined && !self.live.config().full_responses;
+                let batch = may_batch.then(|| Box::new(expected));
                 CasePlan { batch, first, second }
             }
             CaseInput::Array { piece, array, .. } => {
@@ -185,7 +182,6 @@ impl SargonBoard {
 
     /// Returns a request that takes about two seconds of T-states that do not depend on the line,
     /// by which a board's clock is measured; `None` if the application has none.
-    #[must_use]
     pub fn clock_test(&self) -> Option<RequestSpec> {
         let is_known = self.live.has_capability(capability::EXHAUST);
         is_known.then(|| self.exhaust_spec(CLOCK_TEST))
@@ -212,22 +208,14 @@ impl SargonBoard {
         self.spec(EXHAUST_OPERATION, Request::Exhaust(request), t_states)
     }
 
-    fn position_spec(&self, position: &Position) -> RequestSpec {
-        let request = Request::Position { squares: encode::squares(position) };
-        RequestSpec {
-            max_frames: MAX_POSITION_FRAMES,
-            classify: classify_position,
-            ..self.spec(POSITION_OPERATION, request, POSITION_T_STATES)
-        }
-    }
-
-    fn combined_spec(&self, position: PositionWithMove) -> RequestSpec {
-        let request = Request::PositionWithMove(position);
-        RequestSpec {
-            max_frames: MAX_POSITION_FRAMES,
-            classify: classify_position_with_points,
-            ..self.spec(POSITION_OPERATION, request, POSITION_T_STATES)
-        }
+    /// Returns POSITION, or a combined request.
+    fn position_spec(&self, request: Request) -> RequestSpec {
+        let classify = match request {
+            Request::PositionWithMove(_) => classify_position_with_points,
+            _ => classify_position,
+        };
+        let spec = self.spec(POSITION_OPERATION, request, POSITION_T_STATES);
+        RequestSpec { max_frames: MAX_POSITION_FRAMES, classify, ..spec }
     }
 
     fn trace_spec(&self, piece: Piece, stake: u8, array: &AttackersArray) -> RequestSpec {
@@ -251,42 +239,8 @@ impl SargonBoard {
     }
 }
 
-/// Decodes the reply to a request of a case; a simulated board also has `records`.
-pub(super) fn decode_reply(
-    probe: &EvaluatorProbe,
-    mut replies: Vec<Reply>,
-    records: Option<Vec<CallRecord>>,
-) -> Result<Response, LinkError> {
-    Ok(Response::Case(match &mut replies[..] {
-        [Reply::Residue { residue, status }] => CaseResponse::Exchange(*residue, *status),
-        [Reply::Points(found)] => CaseResponse::Points(*found),
-        [Reply::Trace { residue, status, steps }] => {
-            CaseResponse::Steps(*residue, *status, std::mem::take(steps))
-        }
-        [Reply::Checks(checks)] => {
-            return Ok(Response::Batch(observed_checks(probe, checks, records)));
-        }
-        _ => {
-            let (squares, end) = assemble(replies).ok_or_else(|| LinkError::UnexpectedReply {
-                operation: POSITION_OPERATION,
-                cause: "part of the frames is missing".to_owned(),
-            })?;
-            let t_states = records.map(|records| probe.per_square(&squares, &records));
-            CaseResponse::Position(PositionResponse { squares, end, t_states })
-        }
-    }))
-}
-
-/// Adds the recorded T-states to the CRCs of a CHECKS reply.
-fn observed_checks(
-    probe: &EvaluatorProbe,
-    checks: &[u32],
-    records: Option<Vec<CallRecord>>,
-) -> Vec<ObservedCheck> {
-    let times = records.and_then(|records| probe.per_position(checks.len(), &records));
-    let mut times = times.map(Vec::into_iter);
-    let mut next = || times.as_mut().and_then(Iterator::next);
-    checks.iter().map(|&crc| ObservedCheck { crc, t_states: next() }).collect()
+fn position_request(position: &Position) -> Request {
+    Request::Position { squares: encode::squares(position) }
 }
 
 /// Classifies the frames received so far of a reply to POSITION.
@@ -314,17 +268,12 @@ fn classify_position_with_points(replies: &[Reply]) -> ReplyStatus {
     }
 }
 
-/// Returns the squares and the last frame of a complete reply.
-fn assemble(replies: Vec<Reply>) -> Option<(Vec<SquareRecord>, PositionEnd)> {
-    let mut squares = Vec::new();
-    for reply in replies {
-        match reply {
-            Reply::Squares { records, .. } => squares.extend(records),
-            Reply::PositionEnd(end) => return Some((squares, end)),
-            _ => return None,
-        }
+/// Returns the squares in a frame of a reply.
+pub(super) fn square_records(reply: Reply) -> Vec<SquareRecord> {
+    match reply {
+        Reply::Squares { records, .. } => records,
+        _ => Vec::new(),
     }
-    None
 }
 
 fn unexpected_reply(operation: &'static str, reply: &impl Debug) -> LinkError {

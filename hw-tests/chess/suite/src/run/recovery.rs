@@ -116,7 +116,7 @@ impl Runner<'_> {
     /// Adds the findings that no reply has claimed to the cases whose requests ran; if a request is
     /// unknown, to the oldest one.
     fn add_unclaimed_findings(&mut self) {
-        for finding in self.board.take_findings() {
+        for finding in self.board.take_findings(None) {
             let id = self.requests.iter().find(|one| one.seq == finding.seq).map(|one| one.id);
             let jobs = id.map_or(Vec::new(), |id| self.jobs_of(id));
             let oldest = (0..self.jobs.len()).filter(|job| self.jobs[*job].request_id().is_some());

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
-use firmware_wire::PointsReply;
+use firmware_wire::{PointsReply, Reply};
 
 use hil_harness::board::BoardKind;
 use hil_harness::live::BoardConfig;
@@ -14,7 +14,7 @@ use super::run_cases;
 use crate::board::Response;
 use crate::checks::{ExpectedPosition, last_move, position_crc};
 use crate::judge::judge_case;
-use crate::responses::{CaseResponse, PositionResponse};
+use crate::responses::PositionResponse;
 use crate::{SargonBoard, SargonConfig};
 use sargon_corpus::{Case, CaseInput, builtin_corpus};
 use sargon_reference::{Position, evaluate_as};
@@ -22,7 +22,7 @@ use sargon_reference::{Position, evaluate_as};
 fn live(behaviour: Behaviour, full: bool) -> SargonBoard {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let evaluator = Evaluator { behaviour, own: None };
-    let board = BoardKind::InProcess { rom: None };
+    let board = BoardKind::InProcess;
     let board = BoardConfig { board, full_responses: full, ..BoardConfig::simulated(profile) };
     let config = SargonConfig { board, suite: evaluator.into() };
     SargonBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"))
@@ -69,7 +69,7 @@ fn flip(seen: &mut PositionResponse, points: &mut PointsReply, at: usize) {
 fn the_crc_of_the_board_covers_the_bytes_of_its_replies() {
     for behaviour in Behaviour::ALL {
         let mut live = live(behaviour, false);
-        let criteria = live.criteria();
+        let criteria = live.criteria;
         for (case, position) in positions() {
             let expected = ExpectedPosition::new(&position, criteria);
             let (mover, moved) =
@@ -90,7 +90,7 @@ fn the_crc_of_the_board_covers_the_bytes_of_its_replies() {
 
 #[test]
 fn each_wrong_bit_changes_the_crc_and_fails_in_a_full_comparison() {
-    let criteria = live(Behaviour::Corrected, true).criteria();
+    let criteria = live(Behaviour::Corrected, true).criteria;
     for (case, position) in positions().into_iter().step_by(4) {
         let right = ExpectedPosition::new(&position, criteria);
         let (mut seen, mut points) = (right.response.clone(), right.points);
@@ -98,7 +98,8 @@ fn each_wrong_bit_changes_the_crc_and_fails_in_a_full_comparison() {
         for at in 0..covered * 8 {
             flip(&mut seen, &mut points, at);
             assert_ne!(position_crc(&seen, &points), right.crc, "{}: bit {at}", case.id);
-            let responses = [CaseResponse::Position(seen.clone()), CaseResponse::Points(points)];
+            let responses =
+                [Response::Position(seen.clone()), Response::Other(Reply::Points(points))];
             let fails = |response| judge_case(&case, criteria, response).verdict == Outcome::Fail;
             assert!(responses.iter().any(fails), "{}: bit {at}", case.id);
             flip(&mut seen, &mut points, at);

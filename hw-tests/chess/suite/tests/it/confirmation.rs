@@ -108,10 +108,7 @@ impl Transport for ResettingLine {
 /// and the verdicts.
 fn ident_requests(idents_before_reset: u32, count: usize) -> (u32, Vec<Verdict>) {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-    let config = BoardConfig {
-        board: BoardKind::InProcess { rom: None },
-        ..BoardConfig::simulated(profile)
-    };
+    let config = BoardConfig { board: BoardKind::InProcess, ..BoardConfig::simulated(profile) };
     let config = SargonConfig::from(config);
     let programs = config.programs().unwrap_or_else(|error| panic!("{error}"));
     let idents = Arc::new(AtomicU32::new(0));

@@ -58,7 +58,7 @@ fn folder(xchng: &str) -> TempDir {
 fn config(folder: &TempDir) -> SargonConfig {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let own = Some(folder.path().to_owned());
-    let board = BoardKind::InProcess { rom: None };
+    let board = BoardKind::InProcess;
     let board = BoardConfig { board, ..BoardConfig::simulated(profile) };
     SargonConfig { board, suite: Evaluator { own, ..Evaluator::default() }.into() }
 }

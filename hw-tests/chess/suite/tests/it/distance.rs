@@ -145,7 +145,7 @@ fn uploads_keep_their_speed() {
 
 /// Returns the time and the traffic of a run of 200 cases, without the set-up.
 fn run(profile: &BoardProfile, delay: Duration, full: bool) -> (Duration, LinkStats) {
-    let board = BoardKind::InProcess { rom: None };
+    let board = BoardKind::InProcess;
     let config =
         BoardConfig { board, full_responses: full, ..BoardConfig::simulated(profile.clone()) };
     let config = SargonConfig::from(config);

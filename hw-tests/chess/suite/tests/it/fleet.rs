@@ -36,7 +36,7 @@ fn cases(count: usize) -> Vec<Case> {
 /// An in-process board, with the evaluator or with another application.
 fn member(name: &str, application: Option<Vec<u8>>) -> Member {
     let plan = BoardConfig {
-        board: BoardKind::InProcess { rom: None },
+        board: BoardKind::InProcess,
         application: application.map(|bytes| (built().address, bytes)),
         reconnect_timeout: Duration::from_millis(1),
         ..BoardConfig::simulated(profile())

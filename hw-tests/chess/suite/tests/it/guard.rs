@@ -149,7 +149,7 @@ fn broken_application(file: &str, text: &str) -> BuiltImage {
 /// Runs cases on a board in this process with an application.
 fn run(profile: BoardProfile, application: BuiltImage, cases: Vec<Case>) -> Vec<CaseResult> {
     let monitor = build(&profile, ProgramKind::Monitor).expect("it is built");
-    let board = BoardKind::InProcess { rom: None };
+    let board = BoardKind::InProcess;
     let config = BoardConfig { board, ..BoardConfig::simulated(profile) }.into();
     let programs = Arc::new(Programs { monitor, application });
     let mut live = SargonBoard::prepare_with(&config, programs, &OsFileSystem, |board| board)
@@ -313,7 +313,7 @@ fn the_evaluator_is_clean_in_all_behaviours_on_all_boards() {
     for name in ["rc2014-classic", "rc2014-pro", "rc2014-zed", "sc114"] {
         for behaviour in Behaviour::ALL {
             let evaluator = Evaluator { behaviour, own: None };
-            let board = BoardKind::InProcess { rom: None };
+            let board = BoardKind::InProcess;
             let board = BoardConfig { board, ..BoardConfig::simulated(profile(name)) };
             let config = SargonConfig { board, suite: evaluator.into() };
             let mut live = SargonBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"));

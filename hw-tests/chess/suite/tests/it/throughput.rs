@@ -91,10 +91,7 @@ fn used_by_an_upload(board: &str) -> f64 {
 fn a_run_of_whole_positions_keeps_the_processor_busy() {
     for name in BoardProfile::names() {
         let profile = BoardProfile::named(name).expect("it ships");
-        let config = BoardConfig {
-            board: BoardKind::InProcess { rom: None },
-            ..BoardConfig::simulated(profile)
-        };
+        let config = BoardConfig { board: BoardKind::InProcess, ..BoardConfig::simulated(profile) };
         let mut live =
             SargonBoard::prepare(&config.into()).unwrap_or_else(|error| panic!("{error}"));
         let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
@@ -133,7 +130,7 @@ fn positions_a_second(board: &str, full: bool) -> (f64, f64) {
     const COUNT: u32 = 240;
     let profile = BoardProfile::named(board).expect("it ships");
     let baud = profile.uart.baud;
-    let board = BoardKind::InProcess { rom: None };
+    let board = BoardKind::InProcess;
     let config = BoardConfig { board, full_responses: full, ..BoardConfig::simulated(profile) };
     let mut live = SargonBoard::prepare(&config.into()).unwrap_or_else(|error| panic!("{error}"));
     let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
@@ -169,7 +166,7 @@ fn positions_by_crc_and_in_full_reach_the_documented_rate() {
 #[test]
 fn the_times_of_cases_in_flight_together_add_up_to_that_of_the_board() {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-    let board = BoardKind::InProcess { rom: None };
+    let board = BoardKind::InProcess;
     let config = BoardConfig { board, full_responses: true, ..BoardConfig::simulated(profile) };
     let mut live = SargonBoard::prepare(&config.into()).expect("it is simulated");
     let before = live.live.stats().busy;

@@ -7,6 +7,7 @@ use z80_core::{register_value, set_register};
 /// Executes `REGISTER = X`, `FLAG = X`, `[ADDRESS] = X Y Z` or `{ADDRESS} = X`, a word; the `=` is
 /// optional.
 pub(crate) fn set(debugger: &mut Debugger, text: &str) -> Result<String, String> {
+    debugger.can_modify()?;
     let form = || {
         "invalid arguments: expected WHAT = X, as in set HL = 8000H, set FZ = 1 or set [M3] = 41H"
             .to_owned()
@@ -34,7 +35,7 @@ pub(crate) fn set(debugger: &mut Debugger, text: &str) -> Result<String, String>
     set_register_or_flag(debugger, name.trim(), value)
 }
 
-pub(crate) fn set_register_or_flag(
+fn set_register_or_flag(
     debugger: &mut Debugger,
     name: &str,
     value: &str,

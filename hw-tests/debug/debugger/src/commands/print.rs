@@ -9,6 +9,11 @@ const MAX_TEXT_BYTES: u16 = 256;
 /// Maximum number of elements of an array.
 const MAX_ELEMENTS: u16 = 256;
 
+/// Executes `print X`.
+pub(super) fn print(debugger: &mut Debugger, text: &str) -> Result<String, String> {
+    evaluate(debugger, text)
+}
+
 /// Returns the value of an expression as text. `[x;N]` are N bytes from x on, `{x;N}` words, and
 /// `x.s` is the text at x up to a zero.
 ///

@@ -1,40 +1,46 @@
 //! Loads an edited program again, and names breakpoints so that they can be set in it.
 
 use super::{print, stop};
-use crate::debugger::Debugger;
+use crate::debugger::{Debugger, ShouldStop};
+use crate::exec::HaltReason;
 use crate::stops::WatchTarget;
 use z80_core::{canonical_register_name, parse_number};
 
-impl Debugger {
-    /// Loads the program again if its sources have changed, with the breakpoints, or else restores
-    /// the state in which the debugger was created. Logs what has changed.
-    pub(super) fn restart_or_reload(&mut self) {
-        let changed = self.code().changed_files().join(", ");
-        if changed.is_empty() {
-            return self.restart();
+/// Executes `restart`: loads the program again if its sources have changed, with the breakpoints, or
+/// else restores the state in which the debugger was created. Logs what has changed.
+pub(super) fn restart(
+    debugger: &mut Debugger,
+    _arguments: &str,
+    _should_stop: ShouldStop<'_>,
+) -> Result<HaltReason, String> {
+    let changed = debugger.code().changed_files().join(", ");
+    if changed.is_empty() {
+        return Ok(debugger.restart());
+    }
+    let Some(mut reload) = debugger.reload.take() else {
+        let problem = "has changed since the program was loaded; quit, and debug it again";
+        debugger.stops.log(format!("{changed} {problem}"));
+        return Ok(debugger.restart());
+    };
+    match reload() {
+        Ok(mut fresh) => {
+            fresh.reload = Some(reload);
+            fresh.stops.log(format!("{changed} has changed: the program is loaded again"));
+            debugger.move_stops_to(&mut fresh);
+            *debugger = fresh;
+            Ok(HaltReason::HistoryStart)
         }
-        let Some(mut reload) = self.reload.take() else {
-            self.restart();
-            let problem = "has changed since the program was loaded; quit, and debug it again";
-            return self.stops.log(format!("{changed} {problem}"));
-        };
-        match reload() {
-            Ok(mut fresh) => {
-                fresh.reload = Some(reload);
-                fresh.stops.log(format!("{changed} has changed: the program is loaded again"));
-                self.move_stops_to(&mut fresh);
-                *self = fresh;
-            }
-            Err(problem) => {
-                self.reload = Some(reload);
-                self.restart();
-                problem.lines().for_each(|line| self.stops.log(line.to_owned()));
-                let kept = "has changed, but the program is restarted as it was";
-                self.stops.log(format!("{changed} {kept}"));
-            }
+        Err(problem) => {
+            debugger.reload = Some(reload);
+            problem.lines().for_each(|line| debugger.stops.log(line.to_owned()));
+            let kept = "has changed, but the program is restarted as it was";
+            debugger.stops.log(format!("{changed} {kept}"));
+            Ok(debugger.restart())
         }
     }
+}
 
+impl Debugger {
     fn move_stops_to(&self, fresh: &mut Self) {
         let code = fresh.code().clone();
         let place = |at| self.code().moved_address(at, &code).map(|at| format!("{at:04X}H"));

@@ -4,38 +4,85 @@ use crate::debugger::Debugger;
 use crate::expression::{BoundExpression, LogMessage};
 use crate::location::{self, Location};
 use crate::render;
-use crate::stops::{Breakpoint, HitCondition, WatchTarget, Watchpoint};
+use crate::stops::{Breakpoint, BreakpointId, HitCondition, WatchTarget, Watchpoint, WatchpointId};
 use z80_core::parse_number;
 
+/// What a user has written about a stop beside its place.
+#[derive(Default)]
+pub(crate) struct StopText {
+    pub(crate) condition: Option<String>,
+    pub(crate) hits: Option<String>,
+    pub(crate) log: Option<String>,
+    pub(crate) commands: Option<String>,
+}
+
+impl StopText {
+    /// Splits `PLACE [if CONDITION] [hits N] [log TEXT | do COMMANDS]` at the end of the place. The
+    /// text of a log, or the commands, are the rest of the line, with any words in them.
+    fn split(text: &str) -> (&str, Self) {
+        let (text, log, commands) = match [split_at_word(text, "log"), split_at_word(text, "do")] {
+            [(before, Some(log)), (other, _)] if before.len() <= other.len() => {
+                (before, Some(log), None)
+            }
+            [_, (before, commands)] => (before, None, commands),
+        };
+        let (text, hits) = split_at_word(text, "hits");
+        let (place, condition) = split_at_word(text, "if");
+        let [condition, hits, log, commands] =
+            [condition, hits, log, commands].map(|part| part.map(str::to_owned));
+        (place, Self { condition, hits, log, commands })
+    }
+
+    /// Parses the text for a breakpoint at an address, where its local labels are, or a watchpoint.
+    fn parse(&self, debugger: &Debugger, at: Option<u16>) -> Result<Breakpoint, String> {
+        let code = debugger.code();
+        let condition = self.condition.as_ref();
+        let condition = condition.map(|text| BoundExpression::parse_at(text, code, at));
+        let log = self.log.as_ref().map(|text| LogMessage::parse(text, code, at));
+        Ok(Breakpoint {
+            address: at.unwrap_or(0),
+            condition: condition.transpose().map_err(|error| error.to_string())?,
+            hits: self.hits.as_deref().map_or(Ok(HitCondition::Every), HitCondition::parse)?,
+            log: log.transpose().map_err(|error| error.to_string())?,
+            commands: self.commands.clone(),
+        })
+    }
+
+    /// Adds a breakpoint at each address, or none; returns their numbers.
+    pub(crate) fn add_breakpoints(
+        &self,
+        debugger: &mut Debugger,
+        addresses: &[u16],
+    ) -> Result<Vec<BreakpointId>, String> {
+        addresses.iter().try_for_each(|at| debugger.can_set_breakpoint(*at))?;
+        let template = self.parse(debugger, addresses.first().copied())?;
+        let at = |address: &u16| Breakpoint { address: *address, ..template.clone() };
+        Ok(addresses.iter().map(|one| debugger.stops.add_breakpoint(at(one))).collect())
+    }
+
+    /// Adds a watchpoint; returns its number.
+    pub(crate) fn add_watchpoint(
+        &self,
+        debugger: &mut Debugger,
+        watch: Watchpoint,
+    ) -> Result<WatchpointId, String> {
+        debugger.can_set_watchpoint()?;
+        let Breakpoint { condition, hits, .. } =
+            self.parse(debugger, Some(debugger.registers().pc))?;
+        Ok(debugger.stops.add_watchpoint_if(watch, condition, hits))
+    }
+}
+
 /// Executes `PLACE [if CONDITION] [hits N] [log TEXT | do COMMANDS]`; the place defaults to PC.
-pub(super) fn set_break(debugger: &mut Debugger, text: &str) -> Result<String, String> {
-    let whole = text;
-    // The text of a log, or the commands, are the rest of the line, with any words in them.
-    let (text, log, commands) = match [split_at_word(text, "log"), split_at_word(text, "do")] {
-        [(before, Some(log)), (other, _)] if before.len() <= other.len() => {
-            (before, Some(log), None)
-        }
-        [_, (before, commands)] => (before, None, commands),
-    };
-    let (text, hits) = split_at_word(text, "hits");
-    let (place, condition) = split_at_word(text, "if");
-    let hits = hits.map_or(Ok(HitCondition::Every), HitCondition::parse)?;
+pub(super) fn set_break(debugger: &mut Debugger, line: &str) -> Result<String, String> {
+    let (place, text) = StopText::split(line);
     let Location { addresses, adjusted } = match place {
         "" => Location { addresses: vec![debugger.registers().pc], adjusted: None },
-        text => location::resolve(debugger, text)?,
+        place => location::resolve(debugger, place)?,
     };
-    addresses.iter().try_for_each(|at| debugger.can_set_breakpoint(*at))?;
-    let (code, at) = (debugger.code(), addresses.first().copied());
-    let parse = |text| BoundExpression::parse_at(text, code, at).map_err(|error| error.to_string());
-    let condition = condition.map(parse).transpose()?;
-    let parse = |text| LogMessage::parse(text, code, at).map_err(|error| error.to_string());
-    let log = log.map(parse).transpose()?;
-    let commands = commands.map(str::to_owned);
     let mut messages: Vec<String> = adjusted.into_iter().collect();
-    let template = Breakpoint { condition, hits, log, commands, ..Breakpoint::at(0) };
-    for address in addresses {
-        let id = debugger.stops.add_breakpoint(Breakpoint { address, ..template.clone() });
-        debugger.stops.set_command_suffix(id, whole.strip_prefix(place).unwrap_or_default());
+    for (id, address) in text.add_breakpoints(debugger, &addresses)?.into_iter().zip(addresses) {
+        debugger.stops.set_command_suffix(id, line.strip_prefix(place).unwrap_or_default());
         messages.push(format!("breakpoint {id} at {}", debugger.code().describe_address(address)));
     }
     Ok(messages.join("; "))
@@ -54,16 +101,14 @@ fn split_at_word<'t>(text: &'t str, word: &str) -> (&'t str, Option<&'t str>) {
 
 /// Executes `ADDRESS[,N] [r|w|rw]`, `port P[,N] [r|w|rw]`, or `REGISTER`; each with `[if X]
 /// [hits N]`.
-pub(super) fn set_watch(debugger: &mut Debugger, text: &str) -> Result<String, String> {
-    let whole = text;
-    let (text, hits) = split_at_word(text, "hits");
-    let (text, condition) = split_at_word(text, "if");
-    let watch = parse_watch(debugger, text)?;
-    let suffix = whole.strip_prefix(text).unwrap_or_default();
-    let hits = hits.map_or(Ok(HitCondition::Every), HitCondition::parse)?;
-    let condition = condition.map(|text| location::parse(debugger, text)).transpose()?;
-    let id = debugger.stops.add_watchpoint_if(watch, condition, hits);
-    debugger.stops.set_command_suffix(id, suffix);
+pub(super) fn set_watch(debugger: &mut Debugger, line: &str) -> Result<String, String> {
+    let (what, text) = StopText::split(line);
+    if text.log.is_some() || text.commands.is_some() {
+        return Err("log and do are for breakpoints".to_owned());
+    }
+    let watch = parse_watch(debugger, what)?;
+    let id = text.add_watchpoint(debugger, watch)?;
+    debugger.stops.set_command_suffix(id, line.strip_prefix(what).unwrap_or_default());
     Ok(format!("watchpoint {id}: {}", render::watched(debugger, &watch)))
 }
 
@@ -119,14 +164,8 @@ pub(super) fn delete(debugger: &mut Debugger, text: &str) -> Result<String, Stri
     }
     let stops = &mut debugger.stops;
     if let Ok(id) = text.parse() {
-        return if stops.remove_breakpoint(id)
-            || stops.remove_watchpoint(id)
-            || stops.remove_display(id)
-        {
-            Ok(format!("{id} deleted"))
-        } else {
-            Err(format!("no breakpoint or watchpoint {id}; B lists them"))
-        };
+        let none = || format!("no breakpoint or watchpoint {id}; B lists them");
+        return stops.remove(id).then(|| format!("{id} deleted")).ok_or_else(none);
     }
     let place = location::resolve(debugger, text)?;
     if !place.addresses.iter().any(|at| debugger.stops.has_breakpoint(*at)) {

@@ -2,23 +2,14 @@
 
 use std::io;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::breakpoints::ClientBreakpoints;
-use super::launch_arguments::RestartArguments;
 use super::types::Request;
-use super::{Adapter, LaunchArguments, not_launched};
+use super::{Adapter, not_launched};
 use crate::{ExecCommand, HaltReason};
 
 impl Adapter<'_> {
-    /// Handles `launch`.
-    pub(super) fn start(&mut self, request: &Request) -> io::Result<()> {
-        match request.arguments() {
-            Ok(arguments) => self.launch(request, arguments),
-            Err(message) => self.client.respond(request, Err(message)),
-        }
-    }
-
     /// Handles `restart`: launches the program again, which assembles changed sources; the client
     /// then sets its breakpoints again. If that fails, the session stays as it is. A board on a
     /// serial line is restarted with the same program.
@@ -27,44 +18,39 @@ impl Adapter<'_> {
             return self.client.respond(request, Err(not_launched()));
         };
         if session.debugger.has_target() {
-            session.debugger.restart();
-            self.client.respond(request, Ok(Value::Null))?;
-            return self.stopped(HaltReason::HistoryStart);
-        }
-        match request.arguments::<RestartArguments>() {
-            Ok(restart) => {
-                let arguments = restart.arguments.unwrap_or_else(|| self.launched.clone());
-                self.launch(request, arguments)
+            let halt = session.debugger.restart();
+            if let Some(problem) = session.debugger.last_error() {
+                return self.client.respond(request, Err(problem));
             }
-            Err(message) => self.client.respond(request, Err(message)),
+            self.client.respond(request, Ok(Value::Null))?;
+            return self.stopped(halt);
         }
+        // The launch configuration as it is now.
+        let given = request.arguments.get("arguments").filter(|given| !given.is_null());
+        let arguments = given.unwrap_or(&self.launched).clone();
+        self.launch(request, arguments)
     }
 
-    /// Runs the board to its entry point; the client can cancel that.
-    fn launch(&mut self, request: &Request, arguments: LaunchArguments) -> io::Result<()> {
+    /// Handles `launch`: runs the board to its entry point; the client can cancel that.
+    pub(super) fn launch(&mut self, request: &Request, mut arguments: Value) -> io::Result<()> {
+        if arguments.is_null() {
+            arguments = json!({});
+        }
         let inbox = &mut self.client.request_reader;
-        let mut untaken = arguments.clone();
-        let launched = (self.launch)(&mut untaken, &mut |_| inbox.wants_stop());
-        let unknown = untaken.unknown_keys().join(", ");
-        if !unknown.is_empty() {
-            let text = format!("unknown keys of the launch configuration: {unknown}\n");
-            self.client.show("important", &text)?;
+        let session = match (self.launch)(arguments.clone(), &mut |_| inbox.wants_stop()) {
+            Ok(session) => session,
+            Err(message) => return self.client.respond(request, Err(message)),
+        };
+        for warning in &session.warnings {
+            self.client.show("important", &format!("{warning}\n"))?;
         }
-        match launched {
-            Ok(session) => {
-                if let Some(warning) = &session.warning {
-                    self.client.show("important", &format!("{warning}\n"))?;
-                }
-                self.session = Some(session);
-                self.launched = arguments;
-                self.breakpoints = ClientBreakpoints::default();
-                self.has_stopped_before = false;
-                self.client.printed = 0;
-                self.client.respond(request, Ok(Value::Null))?;
-                self.client.event("initialized", Value::Null)
-            }
-            Err(message) => self.client.respond(request, Err(message)),
-        }
+        self.session = Some(session);
+        self.launched = arguments;
+        self.breakpoints = ClientBreakpoints::default();
+        self.has_stopped_before = false;
+        self.client.printed = 0;
+        self.client.respond(request, Ok(Value::Null))?;
+        self.client.event("initialized", Value::Null)
     }
 
     /// After the client has set its breakpoints: reports the stop at the entry point, or continues.
@@ -82,7 +68,7 @@ impl Adapter<'_> {
             None => self.stopped(HaltReason::HistoryStart),
             Some(message) => {
                 self.client.show("important", &format!("{message}\n"))?;
-                self.stopped_with("pause", message, Vec::new())
+                self.stopped_with("pause", &message, &[])
             }
         }
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::ERROR_ID;
 use super::message;
 use super::request_reader::RequestReader;
-use super::response::ResponseBody;
+use super::response::{ResponseBody, remove_nulls};
 use super::types::{Message, Request};
 use crate::Debugger;
 
@@ -23,13 +23,14 @@ impl Output<'_> {
     pub(super) fn respond(&mut self, request: &Request, answer: ResponseBody) -> io::Result<()> {
         self.seq += 1;
         let success = answer.is_ok();
-        let (body, message) = match answer {
+        let (mut body, message) = match answer {
             Ok(body) => (body, None),
             Err(message) => {
                 let error = serde_json::json!({ "id": ERROR_ID, "format": message });
                 (serde_json::json!({ "error": error }), Some(message))
             }
         };
+        remove_nulls(&mut body);
         message::write(
             self.output,
             &Message::Response {
@@ -43,8 +44,9 @@ impl Output<'_> {
         )
     }
 
-    pub(super) fn event(&mut self, event: &str, body: Value) -> io::Result<()> {
+    pub(super) fn event(&mut self, event: &str, mut body: Value) -> io::Result<()> {
         self.seq += 1;
+        remove_nulls(&mut body);
         message::write(self.output, &Message::Event { seq: self.seq, event, body })
     }
 

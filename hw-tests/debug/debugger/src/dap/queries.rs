@@ -2,15 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::breakpoints::ClientBreakpoints;
-use super::response::{ResponseBody, THREAD_ID, memory_reference, source_name, source_of, to_body};
-use super::types::{
-    CompletionsArguments, GotoTargetsArguments, Request, SetExpressionArguments, SourceArguments,
-    StackFrame, StackTraceArguments,
-};
+use super::breakpoints::{self, ClientBreakpoints, Kind};
+use super::response::{ResponseBody, THREAD_ID, memory_reference, source_name, source_of};
+use super::types::{Arguments, Request};
 use super::{memory, variables};
 use crate::commands::{self, format_value};
-use crate::expression::format_signed;
+use crate::expression::{format_number, format_signed};
 use crate::{Debugger, FLAGS, REGISTER_NAMES, location};
 
 pub(super) fn handle(
@@ -18,68 +15,61 @@ pub(super) fn handle(
     client_breakpoints: &mut ClientBreakpoints,
     request: &Request,
 ) -> ResponseBody {
+    let arguments: &Arguments = &request.arguments()?;
+    let mut set = |debugger, kind| client_breakpoints.set(debugger, kind, &arguments.breakpoints);
     match request.command.as_str() {
         "threads" => Ok(json!({ "threads": [{ "id": THREAD_ID, "name": "Z80" }] })),
-        "stackTrace" => stack(debugger, &request.arguments()?),
+        "stackTrace" => stack(debugger, arguments),
         "scopes" => Ok(variables::scopes(debugger)),
-        "variables" => variables::list(debugger, &request.arguments()?),
-        "setVariable" => variables::set(debugger, &request.arguments()?),
-        "setExpression" => set_expression(debugger, &request.arguments()?),
-        "completions" => completions(debugger, &request.arguments()?),
+        "variables" => variables::list(debugger, arguments),
+        "setVariable" => variables::set(debugger, arguments),
+        "setExpression" => set_expression(debugger, arguments),
+        "completions" => completions(debugger, arguments),
         "loadedSources" => loaded_sources(debugger),
-        "gotoTargets" => goto_targets(debugger, &request.arguments()?),
-        "source" => source(debugger, &request.arguments()?),
-        "disassemble" => memory::disassembly(debugger, &request.arguments()?),
-        "readMemory" => memory::read(debugger, &request.arguments()?),
-        "writeMemory" => memory::write(debugger, &request.arguments()?),
-        "setBreakpoints" => client_breakpoints.set_lines(debugger, &request.arguments()?),
-        "setFunctionBreakpoints" => {
-            client_breakpoints.set_functions(debugger, &request.arguments()?)
+        "gotoTargets" => goto_targets(debugger, arguments),
+        "source" => source(debugger, arguments),
+        "disassemble" => memory::disassembly(debugger, arguments),
+        "readMemory" => memory::read(debugger, arguments),
+        "writeMemory" => memory::write(debugger, arguments),
+        "setBreakpoints" => {
+            let kind = Kind::lines(debugger, arguments)?;
+            set(debugger, kind)
         }
-        "setInstructionBreakpoints" => {
-            client_breakpoints.set_instructions(debugger, &request.arguments()?)
-        }
-        "setDataBreakpoints" => client_breakpoints.set_data(debugger, &request.arguments()?),
+        "setFunctionBreakpoints" => set(debugger, Kind::Functions),
+        "setInstructionBreakpoints" => set(debugger, Kind::Instructions),
+        "setDataBreakpoints" => set(debugger, Kind::Data),
         "setExceptionBreakpoints" => Ok(json!({ "breakpoints": [] })),
-        "dataBreakpointInfo" => variables::data_info(debugger, &request.arguments()?),
-        "breakpointLocations" => ClientBreakpoints::locations(debugger, &request.arguments()?),
+        "dataBreakpointInfo" => variables::data_info(debugger, arguments),
+        "breakpointLocations" => breakpoints::locations(debugger, arguments),
         "pause" => Ok(Value::Null),
         command => Err(format!("{command} is not supported")),
     }
 }
 
 pub(super) fn evaluate(debugger: &Debugger, expression: &str) -> ResponseBody {
-    let value = match location::evaluate_signed(debugger, expression) {
-        Ok(value) if value < 0 => {
-            return Ok(json!({ "result": format_signed(value), "variablesReference": 0 }));
-        }
-        Ok(value) => value as u16,
+    let (shown, number) = match location::evaluate_signed(debugger, expression) {
+        Ok(value) => (format_signed(value), u16::try_from(value).ok()),
         // Arrays and texts have no number.
-        Err(problem) => {
-            let shown = commands::evaluate(debugger, expression).map_err(|_| problem)?;
-            return Ok(json!({ "result": shown, "variablesReference": 0 }));
-        }
+        Err(problem) => (commands::evaluate(debugger, expression).map_err(|_| problem)?, None),
     };
-    let shown = variables::format_number(value);
-    let kind = format_value(debugger, value);
     Ok(json!({
-        "result": shown, "type": kind, "variablesReference": 0,
-        "memoryReference": memory_reference(value)
+        "result": shown, "variablesReference": 0,
+        "type": number.map(|value| format_value(debugger, value)),
+        "memoryReference": number.map(memory_reference)
     }))
 }
 
 /// Assigns to a register, a flag, `[x]` or `{x}`.
-fn set_expression(debugger: &mut Debugger, arguments: &SetExpressionArguments) -> ResponseBody {
-    debugger.can_modify()?;
-    let SetExpressionArguments { expression, value } = arguments;
+fn set_expression(debugger: &mut Debugger, arguments: &Arguments) -> ResponseBody {
+    let Arguments { expression, value, .. } = arguments;
     let value = variables::parse_typed_value(debugger, value)?;
     commands::set(debugger, &format!("{expression} = {value}"))?;
     let value = location::evaluate(debugger, expression)?;
-    Ok(json!({ "value": variables::format_number(value) }))
+    Ok(json!({ "value": format_number(value) }))
 }
 
 /// Completes a name before the cursor: a label or a register, or a command at the start.
-fn completions(debugger: &Debugger, arguments: &CompletionsArguments) -> ResponseBody {
+fn completions(debugger: &Debugger, arguments: &Arguments) -> ResponseBody {
     let units: Vec<u16> =
         arguments.text.encode_utf16().take(arguments.column.saturating_sub(1)).collect();
     let text = String::from_utf16_lossy(&units);
@@ -107,12 +97,12 @@ fn completions(debugger: &Debugger, arguments: &CompletionsArguments) -> Respons
 fn loaded_sources(debugger: &Debugger) -> ResponseBody {
     let files = debugger.code().files();
     let sources: Vec<_> = files.into_iter().map(|file| source_of(debugger, file)).collect();
-    Ok(json!({ "sources": to_body(&sources)? }))
+    Ok(json!({ "sources": sources }))
 }
 
 /// Lists the instructions of a line, to which PC can be set; their ids are the addresses.
-fn goto_targets(debugger: &Debugger, arguments: &GotoTargetsArguments) -> ResponseBody {
-    let file = source_name(debugger, &arguments.source).ok_or("no source given")?;
+fn goto_targets(debugger: &Debugger, arguments: &Arguments) -> ResponseBody {
+    let file = source_name(debugger, &arguments.source)?;
     let found = location::resolve_line(debugger, &file, arguments.line)?;
     let target = |at: &u16| {
         let line = debugger.code().line_at(*at).map_or(arguments.line, |line| line.place.line);
@@ -126,7 +116,7 @@ fn goto_targets(debugger: &Debugger, arguments: &GotoTargetsArguments) -> Respon
 }
 
 /// Lists the frames of PC and of the open calls.
-fn stack(debugger: &Debugger, arguments: &StackTraceArguments) -> ResponseBody {
+fn stack(debugger: &Debugger, arguments: &Arguments) -> ResponseBody {
     let here = (debugger.registers().pc, true);
     let callers = debugger.calls();
     let callers = callers.iter().map(|call| (call.site, call.was_seen));
@@ -134,30 +124,28 @@ fn stack(debugger: &Debugger, arguments: &StackTraceArguments) -> ResponseBody {
     // 0 means all levels.
     let most = if arguments.levels == 0 { all.len() } else { arguments.levels };
     let chosen = all.iter().enumerate().skip(arguments.start_frame).take(most);
-    let frames: Vec<StackFrame> =
+    let frames: Vec<Value> =
         chosen.map(|(id, (at, was_seen))| frame(debugger, id, *at, *was_seen)).collect();
-    Ok(json!({ "stackFrames": to_body(&frames)?, "totalFrames": all.len() }))
+    Ok(json!({ "stackFrames": frames, "totalFrames": all.len() }))
 }
 
-fn frame(debugger: &Debugger, id: usize, at: u16, was_seen: bool) -> StackFrame {
+fn frame(debugger: &Debugger, id: usize, at: u16, was_seen: bool) -> Value {
     let code = debugger.code();
     let line = code.line_at(at);
-    StackFrame {
-        id,
-        name: code.address_name(at),
-        source: line.map(|line| source_of(debugger, &line.place.file)),
-        line: line.map_or(0, |line| line.place.line),
-        column: u32::from(line.is_some()),
-        instruction_pointer_reference: memory_reference(at),
-        presentation_hint: (!was_seen).then_some("subtle"),
-    }
+    json!({
+        "id": id, "name": code.address_name(at),
+        "source": line.map(|line| source_of(debugger, &line.place.file)),
+        "line": line.map_or(0, |line| line.place.line), "column": u32::from(line.is_some()),
+        "instructionPointerReference": memory_reference(at),
+        "presentationHint": (!was_seen).then_some("subtle")
+    })
 }
 
-fn source(debugger: &Debugger, arguments: &SourceArguments) -> ResponseBody {
+fn source(debugger: &Debugger, arguments: &Arguments) -> ResponseBody {
     let mut source = arguments.source.clone();
     let given = source.source_reference.filter(|number| *number > 0);
     source.source_reference = given.or(arguments.source_reference);
-    let name = source_name(debugger, &source).ok_or("unknown source")?;
+    let name = source_name(debugger, &source)?;
     let code = debugger.code();
     let file = code.find_file(&name).map_err(|error| error.to_string())?;
     let text = code.text(file);

@@ -3,14 +3,15 @@
 use std::io;
 
 use board_simulator::Registers;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::breakpoints::{self, ClientBreakpoints};
 use super::output::Output;
-use super::response::{ResponseBody, THREAD_ID, to_body};
-use super::types::{EvaluateArguments, GotoArguments, Request, StepArguments, StoppedBody};
-use super::{Adapter, not_launched, queries};
+use super::response::{ResponseBody, THREAD_ID};
+use super::types::{Arguments, Request};
+use super::{Adapter, LaunchedSession, not_launched, queries};
 use crate::commands::{self, CommandOutcome};
+use crate::debugger::ShouldStop;
 use crate::{Debugger, ExecCommand, HaltReason, Motion, render};
 
 impl Adapter<'_> {
@@ -19,69 +20,67 @@ impl Adapter<'_> {
         if self.session.is_none() {
             return self.client.respond(request, Err(not_launched()));
         }
-        let all = serde_json::json!({ "allThreadsContinued": true });
+        let all = json!({ "allThreadsContinued": true });
         let is_continue = matches!(command, ExecCommand::Continue | ExecCommand::ReverseContinue);
         self.client.respond(request, Ok(if is_continue { all } else { Value::Null }))?;
         self.run(command)
     }
 
     pub(super) fn run(&mut self, command: ExecCommand) -> io::Result<()> {
+        let halt =
+            self.run_by(|debugger, should_stop| commands::run(debugger, command, should_stop))?;
+        halt.map_or(Ok(()), |halt| self.stopped(halt))
+    }
+
+    /// Executes what may run the board, and handles the requests that arrive meanwhile. Without a
+    /// session, returns `None`.
+    fn run_by<R>(
+        &mut self,
+        action: impl FnOnce(&mut Debugger, ShouldStop<'_>) -> R,
+    ) -> io::Result<Option<R>> {
         let Self { client, session, breakpoints, .. } = self;
-        let Some(session) = session else { return Ok(()) };
-        let mut failure = None;
-        let has_console = session.has_console;
-        let halt = commands::run(&mut session.debugger, command, &mut |debugger| {
-            handle_while_running(client, breakpoints, debugger, has_console).unwrap_or_else(
-                |error| {
-                    failure = Some(error);
-                    true
-                },
-            )
+        let Some(LaunchedSession { debugger, has_console, .. }) = session else { return Ok(None) };
+        let mut handled = Ok(false);
+        let outcome = action(debugger, &mut |debugger| {
+            handled = handle_while_running(client, breakpoints, debugger, *has_console);
+            *handled.as_ref().unwrap_or(&true)
         });
-        failure.map_or(Ok(()), Err)?;
-        self.stopped(halt)
+        handled.map(|_| Some(outcome))
     }
 
     /// Handles `evaluate`: an expression; in the console also a command, which may run the board.
     pub(super) fn evaluate(&mut self, request: &Request) -> io::Result<()> {
-        let Self { client, session, breakpoints, .. } = self;
-        let Some(session) = session else { return client.respond(request, Err(not_launched())) };
-        let arguments: EvaluateArguments = match request.arguments() {
-            Ok(arguments) => arguments,
-            Err(message) => return client.respond(request, Err(message)),
+        let value = self.session.as_ref().ok_or_else(not_launched).and_then(|session| {
+            let Arguments { context, expression, .. } = request.arguments()?;
+            let value = queries::evaluate(&session.debugger, &expression);
+            // An expression takes precedence over a command: `C` is the register more often than
+            // the abbreviation.
+            let is_command = value.is_err() && context.as_deref() == Some("repl");
+            Ok(if is_command { Err(expression) } else { Ok(value) })
+        });
+        let line = match value {
+            Ok(Err(line)) => line,
+            Ok(Ok(value)) => return self.client.respond(request, value),
+            Err(message) => return self.client.respond(request, Err(message)),
         };
-        let is_console = arguments.context.as_deref() == Some("repl");
-        let value = queries::evaluate(&session.debugger, &arguments.expression);
-        // An expression takes precedence over a command: `C` is the register more often than the
-        // abbreviation.
-        if value.is_ok() || !is_console {
-            return client.respond(request, value);
-        }
-        let has_console = session.has_console;
-        let mut failure = None;
-        let outcome =
-            commands::execute(&mut session.debugger, &arguments.expression, &mut |debugger| {
-                handle_while_running(client, breakpoints, debugger, has_console).unwrap_or_else(
-                    |error| {
-                        failure = Some(error);
-                        true
-                    },
-                )
-            });
-        failure.map_or(Ok(()), Err)?;
-        let output =
-            outcome.as_ref().map(|done| commands::outcome_text(&mut session.debugger, done));
-        let output = output.map_err(Clone::clone);
-        let answer =
-            output.map(|text| serde_json::json!({ "result": text, "variablesReference": 0 }));
-        self.client.respond(request, answer)?;
-        match outcome {
-            Ok(CommandOutcome::Halted(halt)) => self.stopped(halt),
-            Ok(CommandOutcome::Output(_)) => {
-                let areas = serde_json::json!({ "areas": ["variables", "stacks"] });
-                self.client.event("invalidated", areas)
+        let outcome = self.run_by(|debugger, should_stop| {
+            let outcome = commands::execute(debugger, &line, should_stop)?;
+            Ok((commands::outcome_text(debugger, &outcome), outcome))
+        })?;
+        match outcome.unwrap_or_else(|| Err(not_launched())) {
+            Err(message) => self.client.respond(request, Err(message)),
+            Ok((text, outcome)) => {
+                let answer = json!({ "result": text, "variablesReference": 0 });
+                self.client.respond(request, Ok(answer))?;
+                match outcome {
+                    CommandOutcome::Halted(halt) => self.stopped(halt),
+                    CommandOutcome::Output(_) => {
+                        let areas = json!({ "areas": ["variables", "stacks"] });
+                        self.client.event("invalidated", areas)
+                    }
+                    _ => Ok(()),
+                }
             }
-            _ => Ok(()),
         }
     }
 
@@ -89,14 +88,15 @@ impl Adapter<'_> {
     pub(super) fn go_to(&mut self, request: &Request) -> io::Result<()> {
         let moved = self.session.as_mut().ok_or_else(not_launched).and_then(|session| {
             session.debugger.can_modify()?;
-            let GotoArguments { target_id } = request.arguments()?;
+            let Arguments { target_id, .. } = request.arguments()?;
+            let pc = target_id.ok_or("no target given")?;
             let registers = session.debugger.registers();
-            session.debugger.set_registers(&Registers { pc: target_id, ..registers });
+            session.debugger.set_registers(&Registers { pc, ..registers });
             Ok(Value::Null)
         });
         let is_moved = moved.is_ok();
         self.client.respond(request, moved)?;
-        if is_moved { self.stopped_with("goto", String::new(), Vec::new()) } else { Ok(()) }
+        if is_moved { self.stopped_with("goto", "", &[]) } else { Ok(()) }
     }
 
     pub(super) fn stopped(&mut self, halt: HaltReason) -> io::Result<()> {
@@ -124,7 +124,7 @@ impl Adapter<'_> {
             halt => render::describe_halt(&session.debugger, halt),
         };
         let hits = breakpoints::hit_ids(&session.debugger, halt);
-        self.stopped_with(reason, text.clone(), hits)?;
+        self.stopped_with(reason, &text, &hits)?;
         self.exception = exception.map(|id| (id, text));
         Ok(())
     }
@@ -133,28 +133,26 @@ impl Adapter<'_> {
     pub(super) fn exception_info(&self) -> ResponseBody {
         let none = || "no exception has stopped the board".to_owned();
         let (id, description) = self.exception.as_ref().ok_or_else(none)?;
-        Ok(serde_json::json!({
+        Ok(json!({
             "exceptionId": id, "description": description, "breakMode": "always"
         }))
     }
 
     pub(super) fn stopped_with(
         &mut self,
-        reason: &'static str,
-        text: String,
-        hit_breakpoint_ids: Vec<u32>,
+        reason: &str,
+        text: &str,
+        hit_breakpoint_ids: &[u32],
     ) -> io::Result<()> {
         self.has_stopped_before = true;
         self.exception = None;
-        let stopped = StoppedBody {
-            reason,
-            thread_id: THREAD_ID,
-            all_threads_stopped: true,
-            description: text.clone(),
-            text,
-            hit_breakpoint_ids,
-        };
-        self.client.event("stopped", to_body(&stopped).unwrap_or_default())
+        let text = Some(text).filter(|text| !text.is_empty());
+        let hits = Some(hit_breakpoint_ids).filter(|ids| !ids.is_empty());
+        let stopped = json!({
+            "reason": reason, "threadId": THREAD_ID, "allThreadsStopped": true,
+            "description": text, "text": text, "hitBreakpointIds": hits
+        });
+        self.client.event("stopped", stopped)
     }
 }
 
@@ -214,6 +212,6 @@ fn handle_while_running(
 
 /// The command that a request runs the board with; `None` for other requests.
 pub(super) fn exec_command(command: &str, request: &Request) -> Option<ExecCommand> {
-    let step: StepArguments = request.arguments().unwrap_or_default();
-    Motion::by_dap(command, step.granularity == "instruction")?.plain()
+    let step: Arguments = request.arguments().unwrap_or_default();
+    Motion::by_dap(command, step.granularity.as_deref() == Some("instruction"))?.plain()
 }

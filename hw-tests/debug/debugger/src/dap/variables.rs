@@ -2,14 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::response::{ResponseBody, memory_reference, to_body};
-use super::types::{
-    DataBreakpointInfoArguments, PresentationHint, SetVariableArguments, Variable,
-    VariablesArguments,
-};
-use crate::commands::{self, parse_watch, set_register_or_flag};
+use super::response::{ResponseBody, memory_reference};
+use super::types::Arguments;
+use crate::commands::{self, parse_watch};
 use crate::debugger::PaneVariable;
-pub(super) use crate::expression::format_number;
+use crate::expression::format_number;
 use crate::location;
 use crate::{
     Debugger, FLAGS, REGISTER_NAMES, REGISTER_PAIRS, WatchTarget, canonical_register_name,
@@ -32,14 +29,14 @@ pub(super) fn scopes(debugger: &Debugger) -> Value {
     json!({ "scopes": all.map(scope).collect::<Vec<Value>>() })
 }
 
-pub(super) fn list(debugger: &Debugger, arguments: &VariablesArguments) -> ResponseBody {
+pub(super) fn list(debugger: &Debugger, arguments: &Arguments) -> ResponseBody {
     let all = scope_variables(debugger, arguments.variables_reference)?;
     let most = if arguments.count == 0 { all.len() } else { arguments.count };
-    let chosen: Vec<Variable> = all.into_iter().skip(arguments.start).take(most).collect();
-    Ok(json!({ "variables": to_body(&chosen)? }))
+    let chosen: Vec<Value> = all.into_iter().skip(arguments.start).take(most).collect();
+    Ok(json!({ "variables": chosen }))
 }
 
-fn scope_variables(debugger: &Debugger, scope: u64) -> Result<Vec<Variable>, String> {
+fn scope_variables(debugger: &Debugger, scope: u64) -> Result<Vec<Value>, String> {
     let registers = debugger.registers();
     let named = |name: &str| variable(name, register_value(&registers, name).unwrap_or(0));
     Ok(match scope {
@@ -74,66 +71,55 @@ fn target_of(debugger: &Debugger, scope: u64, name: &str) -> Option<String> {
 }
 
 /// A variable of a pane; its memory is that of the operand, or at the address that is its value.
-fn pane_variable(debugger: &Debugger, shown: PaneVariable) -> Variable {
+fn pane_variable(debugger: &Debugger, shown: PaneVariable) -> Value {
     let PaneVariable { name, value, expression } = shown;
-    let Some(expression) = expression else { return read_only(&name, value) };
+    let Some(expression) = expression else { return read_only(&name, &value) };
     let address = location::parse(debugger, &expression).ok().map(|parsed| {
         let address = parsed.memory_operand().map_or(parsed, |(address, _)| address);
         memory_reference(address.value(&debugger.registers(), &|at| debugger.peek(at)))
     });
-    Variable {
-        name,
-        value,
-        kind: Some(expression.clone()),
-        evaluate_name: Some(expression),
-        memory_reference: address,
-        ..Variable::default()
-    }
+    json!({
+        "name": name, "value": value, "type": expression, "evaluateName": expression,
+        "memoryReference": address, "variablesReference": 0
+    })
 }
 
-fn variable(name: &str, number: u16) -> Variable {
-    Variable {
-        name: name.to_owned(),
-        value: format_number(number),
-        evaluate_name: Some(name.to_owned()),
-        memory_reference: Some(memory_reference(number)),
-        ..Variable::default()
-    }
+fn variable(name: &str, number: u16) -> Value {
+    json!({
+        "name": name, "value": format_number(number), "evaluateName": name,
+        "memoryReference": memory_reference(number), "variablesReference": 0
+    })
 }
 
 /// A read-only variable.
-fn read_only(name: &str, value: String) -> Variable {
-    let presentation_hint = Some(PresentationHint { attributes: vec!["readOnly"] });
-    Variable { name: name.to_owned(), value, presentation_hint, ..Variable::default() }
+fn read_only(name: &str, value: &str) -> Value {
+    let hint = json!({ "attributes": ["readOnly"] });
+    json!({ "name": name, "value": value, "presentationHint": hint, "variablesReference": 0 })
 }
 
-fn machine(debugger: &Debugger) -> Vec<Variable> {
+fn machine(debugger: &Debugger) -> Vec<Value> {
     let location = debugger.code().describe_address(debugger.registers().pc);
     vec![
-        read_only("T-states", debugger.clock().to_string()),
-        read_only("instructions since the start", debugger.step_count().to_string()),
-        read_only("location", location),
+        read_only("T-states", &debugger.clock().to_string()),
+        read_only("instructions since the start", &debugger.step_count().to_string()),
+        read_only("location", &location),
     ]
 }
 
 /// Sets a register, a flag, or a variable of a pane.
-pub(super) fn set(debugger: &mut Debugger, arguments: &SetVariableArguments) -> ResponseBody {
-    let SetVariableArguments { variables_reference, name, value } = arguments;
-    debugger.can_modify()?;
+pub(super) fn set(debugger: &mut Debugger, arguments: &Arguments) -> ResponseBody {
+    let Arguments { variables_reference, name, value, .. } = arguments;
     let number = parse_typed_value(debugger, value)?;
     let target = target_of(debugger, *variables_reference, name);
     let target = target.ok_or_else(|| format!("{name} can't be set"))?;
-    if canonical_register_name(&target).is_none() {
-        commands::set(debugger, &format!("{target} = {number}"))?;
-        let now = location::evaluate(debugger, &target)?;
-        return Ok(json!({ "value": format_number(now) }));
-    }
+    let is_register = canonical_register_name(&target).is_some();
     // A negative number in a register of eight bits means its low byte.
-    let is_byte = !REGISTER_PAIRS.contains(&target.as_str());
+    let is_byte = is_register && !REGISTER_PAIRS.contains(&target.as_str());
     let number = if is_byte && number >= 0xFF80 { number & 0xFF } else { number };
-    set_register_or_flag(debugger, &target, &number.to_string())?;
-    let now = register_value(&debugger.registers(), &target).unwrap_or(0);
-    Ok(json!({ "value": format_number(now), "memoryReference": memory_reference(now) }))
+    commands::set(debugger, &format!("{target} = {number}"))?;
+    let now = location::evaluate(debugger, &target)?;
+    let reference = is_register.then(|| memory_reference(now));
+    Ok(json!({ "value": format_number(now), "memoryReference": reference }))
 }
 
 /// Parses a typed value: an expression, a signed number, or a value as [`format_number`] shows it.
@@ -156,18 +142,15 @@ pub(super) fn parse_typed_value(debugger: &Debugger, text: &str) -> Result<u16, 
 
 /// Handles `dataBreakpointInfo`: for a variable, an address range, or any argument of the command
 /// `watch`, such as a label or a port.
-pub(super) fn data_info(
-    debugger: &Debugger,
-    arguments: &DataBreakpointInfoArguments,
-) -> ResponseBody {
+pub(super) fn data_info(debugger: &Debugger, arguments: &Arguments) -> ResponseBody {
     if let Err(description) = debugger.can_set_watchpoint() {
         return Ok(json!({ "dataId": null, "description": description }));
     }
     let bytes = arguments.bytes.unwrap_or(1).max(1);
     let text = match arguments.variables_reference {
         _ if arguments.as_address => Some(format!("{},{bytes}", arguments.name)),
-        Some(scope) if scope > 0 => target_of(debugger, scope, &arguments.name),
-        _ => Some(arguments.name.clone()),
+        0 => Some(arguments.name.clone()),
+        scope => target_of(debugger, scope, &arguments.name),
     };
     let cannot = || format!("{} can't be watched", arguments.name);
     let watch = match text.ok_or_else(cannot).and_then(|text| parse_watch(debugger, &text)) {

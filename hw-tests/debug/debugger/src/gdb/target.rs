@@ -11,9 +11,6 @@ use gdbstub::target::ext::base::BaseOps;
 use gdbstub::target::ext::base::reverse_exec::{
     ReplayLogPosition, ReverseCont, ReverseContOps, ReverseStep, ReverseStepOps,
 };
-use gdbstub::target::ext::base::single_register_access::{
-    SingleRegisterAccess, SingleRegisterAccessOps,
-};
 use gdbstub::target::ext::base::singlethread::{
     SingleThreadBase, SingleThreadResume, SingleThreadResumeOps, SingleThreadSingleStep,
     SingleThreadSingleStepOps,
@@ -26,7 +23,7 @@ use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps
 use gdbstub::target::{Target, TargetError, TargetResult};
 
 use super::client::GdbClient;
-use super::z80::{RegisterFile, RegisterNumber, Z80};
+use super::z80::{RegisterFile, Z80};
 use crate::commands::{self, CommandOutcome};
 use crate::debugger::Debugger;
 use crate::exec::HaltReason;
@@ -111,10 +108,10 @@ impl<'t, 'c, 's> GdbTarget<'t, 'c, 's> {
     /// Removes the breakpoints and watchpoints that gdb has not removed.
     pub(super) fn remove_stops(&mut self) {
         for (_, id) in self.breakpoints.drain(..) {
-            self.debugger.stops.remove_breakpoint(id);
+            self.debugger.stops.remove(id);
         }
         for (_, id) in self.watchpoints.drain(..) {
-            self.debugger.stops.remove_watchpoint(id);
+            self.debugger.stops.remove(id);
         }
     }
 
@@ -124,12 +121,6 @@ impl<'t, 'c, 's> GdbTarget<'t, 'c, 's> {
             self.client.borrow_mut().refuse(problem);
             TargetError::NonFatal
         })
-    }
-
-    fn set_registers(&mut self, registers: &RegisterFile) -> TargetResult<(), Self> {
-        self.check(self.debugger.can_modify())?;
-        self.debugger.set_registers(&registers.0);
-        Ok(())
     }
 }
 
@@ -176,17 +167,9 @@ impl SingleThreadBase for GdbTarget<'_, '_, '_> {
     }
 
     fn write_registers(&mut self, registers: &RegisterFile) -> TargetResult<(), Self> {
-        // gdb's registers are not all.
-        let mut all = RegisterFile(self.debugger.registers());
-        let mut bytes = Vec::new();
-        gdbstub::arch::Registers::gdb_serialize(registers, |byte| bytes.extend(byte));
-        let merged = gdbstub::arch::Registers::gdb_deserialize(&mut all, &bytes);
-        merged.map_err(|()| TargetError::NonFatal)?;
-        self.set_registers(&all)
-    }
-
-    fn support_single_register_access(&mut self) -> Option<SingleRegisterAccessOps<'_, (), Self>> {
-        Some(self)
+        self.check(self.debugger.can_modify())?;
+        self.debugger.set_registers(&registers.0);
+        Ok(())
     }
 
     /// Reads up to FFFFH; a shorter reply shows gdb where memory ends.
@@ -205,32 +188,6 @@ impl SingleThreadBase for GdbTarget<'_, '_, '_> {
 
     fn support_resume(&mut self) -> Option<SingleThreadResumeOps<'_, Self>> {
         Some(self)
-    }
-}
-
-impl SingleRegisterAccess<()> for GdbTarget<'_, '_, '_> {
-    fn read_register(
-        &mut self,
-        _thread: (),
-        number: RegisterNumber,
-        buffer: &mut [u8],
-    ) -> TargetResult<usize, Self> {
-        let value = RegisterFile(self.debugger.registers()).get(number);
-        buffer.copy_from_slice(&value);
-        Ok(value.len())
-    }
-
-    fn write_register(
-        &mut self,
-        _thread: (),
-        number: RegisterNumber,
-        value: &[u8],
-    ) -> TargetResult<(), Self> {
-        let mut registers = RegisterFile(self.debugger.registers());
-        if !registers.set(number, value) {
-            return Err(TargetError::NonFatal);
-        }
-        self.set_registers(&registers)
     }
 }
 
@@ -297,7 +254,7 @@ impl SwBreakpoint for GdbTarget<'_, '_, '_> {
     fn remove_sw_breakpoint(&mut self, address: u64, _kind: usize) -> TargetResult<bool, Self> {
         let address = memory_range(address, 1)?;
         for (_, id) in self.breakpoints.extract_if(.., |(other, _)| *other == address) {
-            self.debugger.stops.remove_breakpoint(id);
+            self.debugger.stops.remove(id);
         }
         Ok(true)
     }
@@ -325,7 +282,7 @@ impl HwWatchpoint for GdbTarget<'_, '_, '_> {
     ) -> TargetResult<bool, Self> {
         let watch = watchpoint(start, length, kind)?;
         for (_, id) in self.watchpoints.extract_if(.., |(other, _)| *other == watch) {
-            self.debugger.stops.remove_watchpoint(id);
+            self.debugger.stops.remove(id);
         }
         Ok(true)
     }

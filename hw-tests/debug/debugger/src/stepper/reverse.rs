@@ -8,7 +8,7 @@ use firmware::code_map::CodeMap;
 use super::{STOP_CHECK_STEPS, SimulatedStepper, Stepper};
 use crate::exec::HaltReason;
 use crate::stops::{StepTrace, StopSet, WatchHit, WatchTrigger};
-use crate::timeline::{ReplayVisitor, Timeline};
+use crate::timeline::Timeline;
 
 /// What a search in the past looks for.
 enum Wanted {
@@ -77,34 +77,6 @@ impl Wanted {
             }
             _ => None,
         }
-    }
-}
-
-/// Finds the last match in what is replayed.
-struct LastMatch<'w> {
-    wanted: &'w Wanted,
-    is_at: bool,
-    byte: Option<u8>,
-    last: Option<(u64, HaltReason)>,
-}
-
-impl ReplayVisitor for LastMatch<'_> {
-    fn before_step(&mut self, timeline: &Timeline) {
-        self.is_at = self.wanted.is_at(timeline);
-        self.byte = self.wanted.watched_byte(timeline);
-    }
-
-    fn after_step(&mut self, timeline: &Timeline, outcome: StepOutcome) {
-        // A waiting processor repeats steps at the same PC; only the first is a hit.
-        if outcome != StepOutcome::Executed {
-            return;
-        }
-        let halt = match self.wanted.hit(timeline, self.byte) {
-            Some(hit) => HaltReason::Watchpoint(hit),
-            None if self.is_at => HaltReason::Breakpoint,
-            None => return,
-        };
-        self.last = Some((timeline.before().step, halt));
     }
 }
 
@@ -218,16 +190,26 @@ impl SimulatedStepper<'_, '_> {
     fn search(&mut self, wanted: &Wanted) -> Result<Option<(u64, HaltReason)>, Interrupted> {
         let mut end = self.timeline().step_count();
         while let Some(begin) = self.timeline().segment_before(end) {
-            let mut visitor = LastMatch { wanted, is_at: false, byte: None, last: None };
+            let (mut is_at, mut byte, mut last) = (false, None, None);
+            let mut visit = |timeline: &Timeline, outcome| match outcome {
+                None => (is_at, byte) = (wanted.is_at(timeline), wanted.watched_byte(timeline)),
+                Some(StepOutcome::Executed) => {
+                    let hit = wanted.hit(timeline, byte).map(HaltReason::Watchpoint);
+                    let halt = hit.or(is_at.then_some(HaltReason::Breakpoint));
+                    last = halt.map(|halt| (timeline.before().step, halt)).or(last);
+                }
+                // A waiting processor repeats steps at the same PC; only the first is a hit.
+                Some(_) => {}
+            };
             for start in (begin..end).step_by(STOP_CHECK_STEPS as usize) {
                 let range = start..end.min(start + STOP_CHECK_STEPS);
-                self.timeline().replay(range, wanted.has_watchpoints(), &mut visitor);
+                self.timeline().replay(range, wanted.has_watchpoints(), &mut visit);
                 if self.is_stopped() {
                     return Err(Interrupted);
                 }
             }
-            if visitor.last.is_some() {
-                return Ok(visitor.last);
+            if last.is_some() {
+                return Ok(last);
             }
             end = begin;
         }

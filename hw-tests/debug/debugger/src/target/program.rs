@@ -79,11 +79,22 @@ impl TargetProgram {
         Ok(Self { kernel, image, entry, break_in: break_in(), ram })
     }
 
-    /// Loads the kernel and the program through the monitor. The program is halted at its entry.
-    pub(super) fn start(&self, kernel: &mut dyn DebugKernel) -> Result<StoppedState, TargetError> {
+    /// Loads the kernel through the monitor.
+    pub(super) fn start_kernel(
+        &self,
+        kernel: &mut dyn DebugKernel,
+    ) -> Result<StoppedState, TargetError> {
         let loaded = self.kernel.program.symbol("KLOAD").unwrap_or(KERNEL_START);
+        Ok(kernel.start(loaded, &self.kernel.bytes)?)
+    }
+
+    /// Loads the program by the kernel, whose state is given. It is halted at its entry.
+    pub(super) fn load(
+        &self,
+        kernel: &mut dyn DebugKernel,
+        state: &StoppedState,
+    ) -> Result<StoppedState, TargetError> {
         let vector = self.kernel.program.symbol("KVECT").unwrap_or(KERNEL_START);
-        let state = kernel.start(loaded, &self.kernel.bytes)?;
         let [low, high] = vector.to_le_bytes();
         if kernel.read(RST_6, 3)? != [JP_OPCODE, low, high] {
             kernel.return_to_monitor()?;
@@ -92,7 +103,7 @@ impl TargetProgram {
         for run in self.image.runs() {
             kernel.write(run.address, &run.bytes)?;
         }
-        let state = with_registers(&state, &self.registers());
+        let state = with_registers(state, &self.registers());
         kernel.set_registers(&state)?;
         Ok(state)
     }

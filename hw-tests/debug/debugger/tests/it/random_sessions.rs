@@ -83,8 +83,13 @@ impl Expected {
         let condition =
             random.choose(&["", " if B & 1", " if B == 7 && HL > 3", " if [TABLE] > 9"]);
         let hits = random.choose(&["", " hits 3", " hits % 4", " hits == 2"]);
-        // None runs the board: after `rrun` the session would not know that it had gone back.
-        let action = random.choose(&["", "", " log {B} do", " do print HL"]);
+        let steps = debugger.step_count();
+        let action = match random.below(6) {
+            0 => " log {B} do".to_owned(),
+            1 => " do print HL".to_owned(),
+            2 => format!(" do print HL; {}", motion(random, steps)),
+            _ => String::new(),
+        };
         let line = match random.below(4) {
             0 => format!("watch {}{condition}{hits}", random.choose(&["TABLE", "TABLE,4 rw", "B"])),
             _ => format!("break {place}{condition}{hits}{action}"),

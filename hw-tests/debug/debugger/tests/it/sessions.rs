@@ -46,8 +46,8 @@ fn on_a_terminal(session: &Session) -> Vec<Stop> {
             view.execute(&action, &mut runs_away);
         }
     };
-    for line in session.breakpoints {
-        press(&mut view, &format!(":{line}\n"));
+    for breakpoint in session.breakpoints {
+        press(&mut view, &format!(":{}\n", breakpoint.command()));
     }
     let mut logged = 0;
     let play = |(motion, _): &(Motion, _)| {
@@ -71,8 +71,9 @@ fn motion_key(motion: Motion) -> &'static str {
 /// A session by lines of a script, whose output ends with where the board halted.
 fn by_script(session: &Session) -> Vec<Stop> {
     let mut debugger = debugger(PROGRAM);
-    for line in session.breakpoints {
-        execute(&mut debugger, line, &mut runs_away).unwrap_or_else(|error| panic!("{error}"));
+    for breakpoint in session.breakpoints {
+        let line = breakpoint.command();
+        execute(&mut debugger, &line, &mut runs_away).unwrap_or_else(|error| panic!("{error}"));
     }
     let play = |(motion, _): &(Motion, _)| {
         let outcome = execute(&mut debugger, motion_command(*motion), &mut runs_away);
@@ -99,7 +100,10 @@ fn breakpoints_behave_the_same_in_every_front_end() {
     for session in SESSIONS {
         session.check("terminal", &on_a_terminal(&session));
         session.check("script", &by_script(&session));
-        session.check("dap", &dap::play(&session));
+        session.check("dap", &dap::play(&session, dap::set_by_commands));
+        if session.breakpoints.iter().all(|breakpoint| breakpoint.commands.is_empty()) {
+            session.check("editor", &dap::play(&session, dap::set_in_editor));
+        }
         session.check("gdb", &gdb::play(&session));
     }
 }

@@ -1,9 +1,9 @@
 //! Stops that are changed while the past is searched, calls with parameters behind them, logs, and
 //! what the view shows of a step.
 
-use board_debugger::commands::{CommandOutcome, execute, outcome_text};
+use board_debugger::commands::{self, CommandOutcome, execute, outcome_text};
 use board_debugger::view::View;
-use board_debugger::{Debugger, HaltReason};
+use board_debugger::{Debugger, ExecCommand, HaltReason};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
@@ -76,6 +76,28 @@ fn a_log_that_nobody_reads_keeps_its_last_messages() {
     // 12,000 calls, in a byte.
     assert_eq!(log.last().map(String::as_str), Some("E0H (224)"));
     assert!(debugger.take_log().is_empty());
+}
+
+#[test]
+fn a_run_in_slices_executes_the_commands_of_every_breakpoint() {
+    let run_with = |is_sliced: bool| {
+        let mut debugger = debugger(LOOP);
+        run(&mut debugger, "break COUNT do print B; run");
+        run(&mut debugger, "break LOOP if B == 9");
+        let mut polls = 0;
+        loop {
+            let halt = commands::run(&mut debugger, ExecCommand::Continue, &mut |_| {
+                polls += 1;
+                is_sliced && polls % 2 == 0
+            });
+            if halt != HaltReason::Paused {
+                return (halt, debugger.registers(), debugger.take_log());
+            }
+        }
+    };
+    let whole = run_with(false);
+    assert_eq!((whole.0, whole.2.len()), (HaltReason::Breakpoint, 9));
+    assert_eq!(run_with(true), whole);
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use board_debugger::panes::read_panes;
 use board_debugger::{Breakpoint, Debugger, LoadedProgram, board_with_program};
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED, USAGE};
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
+use tdlasm::source::DiskLoader;
 use testfile_suite::{CallState, TestFile, run_build};
 
 use super::{StartedSession, program_error};
@@ -22,7 +24,7 @@ pub(super) fn open(
     name: &str,
 ) -> Result<StartedSession, CommandError> {
     let path = Path::new(path);
-    let file = run_build(path).and_then(|()| TestFile::read(path));
+    let file = run_build(path).and_then(|()| TestFile::read(path, &DiskLoader));
     let file = file.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     let state = CallState::of_case(&file, name)
         .map_err(|message| CommandError::new(NOTHING_SELECTED, message))?;
@@ -36,13 +38,12 @@ pub(super) fn open(
         return Err(CommandError::new(USAGE, message));
     }
     let program = LoadedProgram::new(file.program.linked.clone(), state.registers.pc);
-    let program = program.with_panes(&file.panes).map_err(program_error)?;
-    let panes = program.panes.clone();
+    let panes = read_panes(Path::new(path)).map_err(program_error)?;
     let (mut board, code) = board_with_program(profile, program).map_err(program_error)?;
     board
         .bus_mut()
         .load(*ram.start(), &state.memory[usize::from(*ram.start())..=usize::from(*ram.end())]);
-    let is_free = file.program.image.byte(state.return_address).is_none();
+    let is_free = file.program.linked.image.byte(state.return_address).is_none();
     if is_free && ram.contains(&state.return_address) {
         board.bus_mut().load(state.return_address, &[HALT]);
     }

@@ -45,8 +45,8 @@ impl DebugKernel for LinkKernel {
                 self.state = LinkState::Kernel(kernel);
                 Ok(held)
             }
+            // The board may have been reset meanwhile, so that the monitor replies.
             LinkState::Kernel(kernel) => {
-                kernel.reset().map_err(failed)?;
                 kernel.restart(|link| Kernel::start(link, loaded, image)).map_err(line)
             }
         }

@@ -1,9 +1,12 @@
 //! The debugger on a board on a serial line, by the debug kernel: simulated in-process, over TCP,
 //! and from a transcript.
 
+use std::io::{BufRead, BufReader, Write};
 use std::net::Ipv4Addr;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
+use assert_cmd::cargo::CommandCargoExt;
 use board_simulator::{BoardServer, ServerOptions, board_spec};
 use firmware::ProgramKind;
 use firmware::build::build;
@@ -148,20 +151,53 @@ fn any_program_is_debugged_on_a_board_with_a_notice_if_it_cannot_be_paused() {
 }
 
 #[test]
+fn a_program_that_cannot_be_stopped_is_restarted_after_a_reset_of_the_board() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("loop.asm");
+    std::fs::write(&file, LOOP).expect("written");
+    let (server, path) = server("rc2014-classic");
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+    command.args(["debug", "--within", "0.2s", "--script", "-", "--port", &path]).arg(file);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut input = child.stdin.take().expect("its input");
+    let mut output = BufReader::new(child.stdout.take().expect("its output"));
+    let mut ask = |line: &str| {
+        writeln!(input, "{line}").expect("sent");
+        let mut reply = String::new();
+        output.read_line(&mut reply).expect("a line");
+        reply
+    };
+    let running = ask("run");
+    assert!(running.contains("or press reset on the board"), "{running}");
+    let lost = ask("restart");
+    assert!(lost.contains("press reset on the board, and restart again"), "{lost}");
+    server.reset();
+    let restarted = ask("restart");
+    assert!(restarted.starts_with("8000H, START"), "{restarted}");
+    assert!(restarted.ends_with("start of the recorded history\n"), "{restarted}");
+    let stepped = ask("step");
+    assert!(stepped.contains("START+3"), "{stepped}");
+    drop(input);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
 fn gdb_debugs_a_board_like_the_simulated_one() {
     let mut simulated = Server::with(&[]);
     let mut board = Server::with(&["--rig", "direct"]);
     let mut both = |packet: &str| (simulated.ask(packet), board.ask(packet));
-    for packet in ["m9100,20", "s", "p5", "s", "p5", "?", "mc279,e"] {
+    for packet in ["m9100,20", "s", "s", "?", "mc279,e"] {
         let (here, there) = both(packet);
         assert_eq!(there, here, "{packet}");
     }
+    assert_eq!(board.register(5), simulated.register(5));
     let refused = board.ask("Z0,100,1");
     assert!(refused.starts_with("E.0100H is not writable"), "{refused}");
     let refused = board.ask("Z2,c200,1");
     assert!(refused.starts_with("E.the debug kernel does not support watchpoints"), "{refused}");
     assert_eq!(board.ask("bs"), "S05");
-    let refused = board.ask("P5=0000");
+    let refused = board.set_register(5, 0);
     assert!(refused.starts_with("E.the history of the simulated twin is read-only"), "{refused}");
     assert_eq!(board.ask("c"), "T05replaylog:end;");
     board.write(b"$c#63");

@@ -125,7 +125,7 @@ fn memory_and_ports_are_watched_in_both_directions() {
     assert!(debugger.dump(array, 14) != filed, "before the write");
     assert!(matches!(run(&mut debugger, ExecCommand::Continue), HaltReason::Watchpoint(..)));
     assert_eq!(debugger.dump(array, 14), filed, "and after it");
-    debugger.stops.remove_watchpoint(id);
+    debugger.stops.remove(id);
     // The 68B50's data register.
     debugger.stops.add_watchpoint(Watchpoint {
         target: WatchTarget::Ports,

@@ -126,7 +126,7 @@ fn a_pane_that_can_not_be_shown_is_an_error_of_its_file() {
     for (pane, problem) in [
         (format!("name = \"step\"\n{row}"), "pane 'step': a command of the debugger has this name"),
         (format!("name = \"two words\"\n{row}"), "expected letters, digits, - and _"),
-        ("name = \"a\"\nrows = [{ value = \"A\", format = \"octal\" }]".to_owned(), "expected hex"),
+        ("name = \"a\"\nrows = [{ value = \"A\", format = \"octal\" }]".to_owned(), "of `hex`"),
         ("name = \"a\"".to_owned(), "rows"),
     ] {
         let bench = bench(&format!("[[pane]]\n{pane}\n"));

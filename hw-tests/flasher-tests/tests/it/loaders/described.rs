@@ -302,7 +302,7 @@ fn the_command_takes_a_file_for_a_loader() {
     assert!(script.data.ends_with("\n:00000001FF\nG 9000\n"), "{}", script.data);
     let bad = file("bad.toml", "prompt = '*'\nspeed = 1\n");
     bench.write(&bad, &[]).assert_ends(3, &["bad.toml: ", "line 2", "speed"]);
-    bench.write("none.toml", &[]).assert_ends(3, &["can't read none.toml"]);
+    bench.write("none.toml", &[]).assert_ends(3, &["cannot read none.toml"]);
     let other = Bench::new(Box::<OtherMonitor>::default(), MonitorOptions::default());
     let words = ["found an unknown program", "mon>  (in hexadecimal ", " 6D 6F 6E 3E 20); docs/"];
     other.write(&good, &[]).assert_ends(3, &words);

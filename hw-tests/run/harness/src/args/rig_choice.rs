@@ -72,22 +72,20 @@ impl RigChoice {
         matches!(self, Self::Direct | Self::Simulated | Self::RealTime)
     }
 
-    /// Returns the board, and the name of its profile. `rom` is the content of the ROM socket,
-    /// `None` for the built-in monitor.
+    /// Returns the board, and the name of its profile.
     ///
     /// # Errors
     /// Returns an error of usage if the rig file has no such board, and one of the environment if
     /// it can't be read.
     pub fn board(
         &self,
-        rom: Option<Vec<u8>>,
         rig_file: impl FnOnce() -> Result<RigFile, RigFileError>,
     ) -> Result<(BoardKind, String), CommandError> {
         let kind = match self {
-            Self::Direct => BoardKind::InProcess { rom },
-            Self::Simulated => BoardKind::Simulated { rom, pace: Pace::Free },
-            Self::RealTime => BoardKind::Simulated { rom, pace: Pace::RealTime },
-            Self::Mame(machine) => BoardKind::Mame { machine: machine.clone(), rom },
+            Self::Direct => BoardKind::InProcess,
+            Self::Simulated => BoardKind::Simulated(Pace::Free),
+            Self::RealTime => BoardKind::Simulated(Pace::RealTime),
+            Self::Mame(machine) => BoardKind::Mame(machine.clone()),
             Self::Replay(file) => BoardKind::Replay(file.clone()),
             Self::Real(name) => {
                 let rig = rig_file().and_then(|file| file.resolve(name)).map_err(with_words)?;
@@ -148,7 +146,7 @@ mod tests {
         let file = folder.path().join("rig.toml");
         std::fs::write(&file, "").expect("a file");
         let wrong = RigChoice::Real("dirct".to_owned());
-        let error = wrong.board(None, || RigFile::read(Some(&file))).expect_err("no such board");
+        let error = wrong.board(|| RigFile::read(Some(&file))).expect_err("no such board");
         assert!(error.message.contains("unknown board 'dirct'"), "{}", error.message);
         assert!(error.message.ends_with(WORDS), "{}", error.message);
     }

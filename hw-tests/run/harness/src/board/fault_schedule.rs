@@ -4,9 +4,22 @@ use std::fmt;
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
+use strum::{EnumCount, VariantArray};
 
 /// A fault that is injected into the line or the board.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    strum::Display,
+    strum::EnumCount,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum InjectedFault {
     /// A character is lost.
     Drop,
@@ -29,48 +42,17 @@ pub enum InjectedFault {
     /// The board neither receives nor sends until it is reset.
     Stuck,
     /// Another application runs on the board: it reports other results and another build id.
+    #[strum(serialize = "wrong firmware")]
     WrongFirmware,
 }
 
 impl InjectedFault {
-    /// All faults. The first `LINE_FAULTS` disturb only the line; the others need recovery.
-    pub const ALL: [Self; 11] = [
-        Self::Drop,
-        Self::Flip,
-        Self::Duplicate,
-        Self::Delay,
-        Self::Insert,
-        Self::Overrun,
-        Self::Break,
-        Self::Disconnect,
-        Self::Reset,
-        Self::Stuck,
-        Self::WrongFirmware,
-    ];
     /// The number of faults that disturb only the line, and need no recovery.
     const LINE_FAULTS: usize = 7;
 
     /// Returns `true` if the harness must recover the board after this fault.
     pub(super) fn needs_recovery(self) -> bool {
         self as usize >= Self::LINE_FAULTS
-    }
-
-    /// Returns the name that reports show.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Drop => "drop",
-            Self::Flip => "flip",
-            Self::Duplicate => "duplicate",
-            Self::Delay => "delay",
-            Self::Insert => "insert",
-            Self::Overrun => "overrun",
-            Self::Break => "break",
-            Self::Disconnect => "disconnect",
-            Self::Reset => "reset",
-            Self::Stuck => "stuck",
-            Self::WrongFirmware => "wrong firmware",
-        }
     }
 }
 
@@ -79,14 +61,13 @@ impl InjectedFault {
 pub struct FaultCounts {
     /// The seed of the schedule.
     pub seed: u64,
-    counts: [u64; InjectedFault::ALL.len()],
+    counts: [u64; InjectedFault::COUNT],
 }
 
 impl FaultCounts {
-    /// Returns how often this fault was injected.
-    #[must_use]
-    pub fn count(&self, fault: InjectedFault) -> u64 {
-        self.counts[fault as usize]
+    /// Returns how often each fault was injected.
+    pub fn by_fault(&self) -> impl Iterator<Item = (InjectedFault, u64)> {
+        InjectedFault::VARIANTS.iter().copied().zip(self.counts)
     }
 
     /// Returns how many faults were injected.
@@ -98,9 +79,9 @@ impl FaultCounts {
 
 impl fmt::Display for FaultCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let one = |fault: InjectedFault| format!("{} {}", self.count(fault), fault.name());
-        let all = InjectedFault::ALL.map(one).join(", ");
-        write!(f, "{} injected by seed {}: {all}", self.total(), self.seed)
+        let all: Vec<_> =
+            self.by_fault().map(|(fault, count)| format!("{count} {fault}")).collect();
+        write!(f, "{} injected by seed {}: {}", self.total(), self.seed, all.join(", "))
     }
 }
 
@@ -146,12 +127,12 @@ impl FaultSchedule {
         }
         let needs_recovery = self.phase == Phase::Active && self.random_below(SEVERE_ODDS) == 0;
         let kinds = if needs_recovery {
-            InjectedFault::LINE_FAULTS..InjectedFault::ALL.len()
+            InjectedFault::LINE_FAULTS..InjectedFault::COUNT
         } else {
             0..InjectedFault::LINE_FAULTS
         };
         let fault =
-            InjectedFault::ALL[kinds.start + self.random_below(kinds.len() as u64) as usize];
+            InjectedFault::VARIANTS[kinds.start + self.random_below(kinds.len() as u64) as usize];
         let needs_button = matches!(fault, InjectedFault::Reset | InjectedFault::Stuck);
         let fault = if needs_button && !has_button { InjectedFault::Disconnect } else { fault };
         self.counts.counts[fault as usize] += 1;

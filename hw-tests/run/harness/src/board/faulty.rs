@@ -8,10 +8,10 @@ use firmware_wire::{Decoder, DecoderEvent, Frame, REPLY_BIT, kind};
 use rcflash_link::rig::reset::{ResetError, ResetOutcome};
 use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
-use rcflash_transport::{ByteCounts, Capabilities, ControlLine, Transport};
+use rcflash_transport::{ControlLine, Transport};
 
 use super::fault_schedule::{FaultCounts, FaultSchedule, InjectedFault};
-use super::{Board, BoardError, Instrumentation, ResetFn, RunningApplication};
+use super::{Board, BoardError, ResetFn, RunningApplication};
 
 /// Most attempts to open a disconnected device that fail.
 const MAX_FAILED_OPENS: u64 = 4;
@@ -28,7 +28,7 @@ const BREAK_DURATION: Duration = Duration::from_millis(5);
 pub type ResultByte = fn(&Frame) -> Option<usize>;
 
 /// A board whose line injects faults.
-pub struct FaultyBoard {
+pub(crate) struct FaultyBoard {
     board: Box<dyn Board>,
     result_byte: ResultByte,
     state: Shared,
@@ -63,8 +63,7 @@ impl State {
 
 impl FaultyBoard {
     /// Wraps a board. Faults begin when the board is first ready for requests.
-    #[must_use]
-    pub fn new(board: Box<dyn Board>, seed: u64, result_byte: ResultByte) -> Self {
+    pub(crate) fn new(board: Box<dyn Board>, seed: u64, result_byte: ResultByte) -> Self {
         let state = State {
             schedule: FaultSchedule::new(seed),
             unplugged: false,
@@ -79,6 +78,14 @@ impl FaultyBoard {
 impl Board for FaultyBoard {
     fn name(&self) -> &str {
         self.board.name()
+    }
+
+    fn inner(&self) -> Option<&dyn Board> {
+        Some(&*self.board)
+    }
+
+    fn inner_mut(&mut self) -> Option<&mut dyn Board> {
+        Some(&mut *self.board)
     }
 
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
@@ -113,10 +120,6 @@ impl Board for FaultyBoard {
         Ok(outcome)
     }
 
-    fn slowdown_factor(&self) -> u32 {
-        self.board.slowdown_factor()
-    }
-
     fn on_ready(&mut self, ready: &RunningApplication) {
         self.state.lock().schedule.set_active();
         self.board.on_ready(ready);
@@ -124,18 +127,6 @@ impl Board for FaultyBoard {
 
     fn on_recovered(&mut self) {
         self.state.lock().schedule.set_active();
-    }
-
-    fn take_preloaded(&mut self) -> Option<RunningApplication> {
-        self.board.take_preloaded()
-    }
-
-    fn sleep(&mut self, time: Duration) {
-        self.board.sleep(time);
-    }
-
-    fn instrumentation(&self) -> Option<&dyn Instrumentation> {
-        self.board.instrumentation()
     }
 
     fn fault_counts(&self) -> Option<FaultCounts> {
@@ -283,20 +274,12 @@ impl Transport for FaultyLine {
         self.line.name()
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.line.capabilities()
+    fn inner(&self) -> Option<&dyn Transport> {
+        Some(&*self.line)
     }
 
-    fn now(&self) -> Instant {
-        self.line.now()
-    }
-
-    fn byte_counts(&self) -> Option<ByteCounts> {
-        self.line.byte_counts()
-    }
-
-    fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
-        self.line.set_control_line(line, on)
+    fn inner_mut(&mut self) -> Option<&mut dyn Transport> {
+        Some(&mut *self.line)
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
@@ -341,14 +324,6 @@ impl Transport for FaultyLine {
             }
             None => self.line.write(bytes, deadline),
         }
-    }
-
-    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
-        self.line.set_flow_control(obey)
-    }
-
-    fn discard_unsent(&mut self) -> io::Result<()> {
-        self.line.discard_unsent()
     }
 }
 

@@ -40,39 +40,24 @@ struct Machine {
     chip: (usize, usize),
 }
 
-/// ROM modules of the boards with jumpers.
-const JUMPERED: &[&str] = &["rc2014_micro/r0000009.bin", "rc2014_switchable_rom/r0000009.bin"];
-/// ROM module with 512 KiB.
-const BANKED: &[&str] = &["rc2014_rom_ram_512k/rcz80_std_3_0_1.rom"];
+const MINI: Machine = Machine {
+    name: "rc2014mini",
+    profile: "rc2014-classic",
+    slot: "-board:mini:rs232",
+    roms: &["rc2014_micro/r0000009.bin", "rc2014_switchable_rom/r0000009.bin"],
+    chip: (0x1_0000, 0x2000),
+};
 
 /// The machines that match a profile. The first one for a profile is the default.
 const MACHINES: [Machine; 4] = [
-    Machine {
-        name: "rc2014mini",
-        profile: "rc2014-classic",
-        slot: "-board:mini:rs232",
-        roms: JUMPERED,
-        chip: (0x1_0000, 0x2000),
-    },
-    Machine {
-        name: "rc2014",
-        profile: "rc2014-classic",
-        slot: "-bus:5:serial:rs232",
-        roms: JUMPERED,
-        chip: (0x1_0000, 0x2000),
-    },
-    Machine {
-        name: "rc2014cl2",
-        profile: "rc2014-classic",
-        slot: "-bus:5:serial:rs232",
-        roms: JUMPERED,
-        chip: (0x1_0000, 0x2000),
-    },
+    MINI,
+    Machine { name: "rc2014", slot: "-bus:5:serial:rs232", ..MINI },
+    Machine { name: "rc2014cl2", slot: "-bus:5:serial:rs232", ..MINI },
     Machine {
         name: "rc2014zedp",
         profile: "rc2014-zed",
         slot: "-bus:4:sio:rs232a",
-        roms: BANKED,
+        roms: &["rc2014_rom_ram_512k/rcz80_std_3_0_1.rom"],
         chip: (0x8_0000, 0x8_0000),
     },
 ];

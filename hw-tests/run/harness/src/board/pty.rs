@@ -10,7 +10,7 @@ use board_simulator::board_spec;
 use board_simulator::{BoardServer, CallRecord, Pace, Probe, Registers, ServerOptions, Violation};
 
 /// A simulated board behind a pseudo-terminal. Dropping it cuts its power.
-pub struct PtyBoard {
+pub(crate) struct PtyBoard {
     server: BoardServer,
     name: String,
     baud: u32,
@@ -21,7 +21,7 @@ impl PtyBoard {
     ///
     /// # Errors
     /// Returns [`BoardError::Simulator`] if there is no pseudo-terminal or thread left.
-    pub fn start(
+    pub(crate) fn start(
         profile: &BoardProfile,
         rom: &[u8],
         pace: Pace,

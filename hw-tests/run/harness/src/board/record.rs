@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cli_support::text::Escape;
 use rcflash_link::rig::reset::{ResetError, ResetOutcome};
+use rcflash_transport::Transport;
 use rcflash_transport::time::{Duration, Instant};
-use rcflash_transport::{ByteCounts, Capabilities, ControlLine, Transport};
 
 use super::transcript::{
     HexBytes, RunningApplication, TRANSCRIPT_FORMAT, TRANSCRIPT_MAGIC, TranscriptEntry,
     TranscriptEvent, TranscriptHeader,
 };
-use super::{Board, BoardError, FaultCounts, Instrumentation};
+use super::{Board, BoardError};
 use crate::file_system::{AppendFile, FileSystem, LineAppender, PathKind, has_magic};
 
 /// Options of a transcript to record.
@@ -139,6 +139,14 @@ impl Board for RecordedBoard {
         self.board.name()
     }
 
+    fn inner(&self) -> Option<&dyn Board> {
+        Some(&*self.board)
+    }
+
+    fn inner_mut(&mut self) -> Option<&mut dyn Board> {
+        Some(&mut *self.board)
+    }
+
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
         let opened = self.board.open();
         let (now, event) = match &opened {
@@ -160,26 +168,6 @@ impl Board for RecordedBoard {
         Ok(outcome)
     }
 
-    fn instrumentation(&self) -> Option<&dyn Instrumentation> {
-        self.board.instrumentation()
-    }
-
-    fn fault_counts(&self) -> Option<FaultCounts> {
-        self.board.fault_counts()
-    }
-
-    fn sleep(&mut self, time: Duration) {
-        self.board.sleep(time);
-    }
-
-    fn slowdown_factor(&self) -> u32 {
-        self.board.slowdown_factor()
-    }
-
-    fn on_recovered(&mut self) {
-        self.board.on_recovered();
-    }
-
     fn on_ready(&mut self, ready: &RunningApplication) {
         let _ = self.transcript.record(None, TranscriptEvent::Ready(ready.clone()));
         self.board.on_ready(ready);
@@ -197,28 +185,12 @@ impl Transport for RecordedLine {
         self.line.name()
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.line.capabilities()
+    fn inner(&self) -> Option<&dyn Transport> {
+        Some(&*self.line)
     }
 
-    fn now(&self) -> Instant {
-        self.line.now()
-    }
-
-    fn byte_counts(&self) -> Option<ByteCounts> {
-        self.line.byte_counts()
-    }
-
-    fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
-        self.line.set_control_line(line, on)
-    }
-
-    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
-        self.line.set_flow_control(obey)
-    }
-
-    fn discard_unsent(&mut self) -> io::Result<()> {
-        self.line.discard_unsent()
+    fn inner_mut(&mut self) -> Option<&mut dyn Transport> {
+        Some(&mut *self.line)
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {

@@ -19,7 +19,7 @@ use super::transcript::{
 use super::{Board, BoardError};
 
 /// A board that replays a transcript.
-pub struct ReplayBoard {
+pub(crate) struct ReplayBoard {
     name: String,
     ready: Option<RunningApplication>,
     replay: Arc<Mutex<Replay>>,
@@ -30,7 +30,7 @@ impl ReplayBoard {
     ///
     /// # Errors
     /// Returns [`BoardError::Transcript`] if the file can't be read or is not a transcript.
-    pub fn new(file: &Path) -> Result<Self, BoardError> {
+    pub(crate) fn new(file: &Path) -> Result<Self, BoardError> {
         let (_, lines) = open_file(file)?;
         let entries = read_entries(file, lines)?;
         let mut replay = Replay::new(file, entries);
@@ -167,8 +167,16 @@ impl Replay {
     }
 
     fn take(&mut self) -> Option<TranscriptEntry> {
-        self.line_number += 1;
-        self.entries.pop_front()
+        self.take_if(|_| true)
+    }
+
+    fn take_if(
+        &mut self,
+        is_wanted: impl FnOnce(&mut TranscriptEntry) -> bool,
+    ) -> Option<TranscriptEntry> {
+        let entry = self.entries.pop_front_if(is_wanted);
+        self.line_number += u64::from(entry.is_some());
+        entry
     }
 
     fn open(&mut self) -> io::Result<()> {
@@ -181,10 +189,8 @@ impl Replay {
             match event {
                 TranscriptEvent::Opened {} => return Ok(()),
                 TranscriptEvent::OpenFailed(reason) => return Err(io::Error::other(reason)),
-                TranscriptEvent::Received(_)
-                | TranscriptEvent::ReadTimedOut {}
-                | TranscriptEvent::Reset {}
-                | TranscriptEvent::ReadFailed(_) => {}
+                TranscriptEvent::Reset {} => {}
+                read if read.is_read() => {}
                 other => return Err(self.divergence_error(&format!("{other:?}"), "opens the line")),
             }
         }
@@ -193,48 +199,28 @@ impl Replay {
 
     /// Returns how the board was reset here.
     fn reset(&mut self) -> ResetOutcome {
-        match self.entries.front() {
-            Some(TranscriptEntry { event: TranscriptEvent::Reset {}, .. }) => {
-                self.take();
-                ResetOutcome::Done
-            }
-            _ => ResetOutcome::ManualResetNeeded,
+        match self.take_if(|entry| matches!(entry.event, TranscriptEvent::Reset {})) {
+            Some(_) => ResetOutcome::Done,
+            None => ResetOutcome::ManualResetNeeded,
         }
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         self.skip_annotations();
-        if !self.unread.is_empty() {
-            return self.unread.read(buffer);
-        }
-        let now = self.now;
-        let Some(entry) = self.entries.front_mut() else {
-            self.now = now + timeout.as_micros() as u64;
-            return Ok(0);
-        };
-        let at = entry.time_us.max(now);
-        let count = match &mut entry.event {
-            TranscriptEvent::Received(bytes) if bytes.0.len() > buffer.len() => {
-                let rest = bytes.0.split_off(buffer.len());
-                buffer.copy_from_slice(&bytes.0);
-                bytes.0 = rest;
-                self.now = at;
-                return Ok(buffer.len());
-            }
-            TranscriptEvent::Received(bytes) => {
-                buffer[..bytes.0.len()].copy_from_slice(&bytes.0);
-                Ok(bytes.0.len())
-            }
-            TranscriptEvent::ReadTimedOut {} => Ok(0),
-            TranscriptEvent::ReadFailed(reason) => Err(io::Error::other(std::mem::take(reason))),
-            _ => {
-                self.now = now + timeout.as_micros() as u64;
+        if self.unread.is_empty() {
+            let is_read = |entry: &mut TranscriptEntry| entry.event.is_read();
+            let Some(TranscriptEntry { time_us, event }) = self.take_if(is_read) else {
+                self.now += timeout.as_micros() as u64;
                 return Ok(0);
+            };
+            self.now = self.now.max(time_us);
+            match event {
+                TranscriptEvent::Received(bytes) => self.unread.extend(bytes.0),
+                TranscriptEvent::ReadFailed(reason) => return Err(io::Error::other(reason)),
+                _ => return Ok(0),
             }
-        };
-        self.now = at;
-        self.take();
-        count
+        }
+        self.unread.read(buffer)
     }
 
     fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
@@ -250,14 +236,11 @@ impl Replay {
                 }
                 TranscriptEvent::WriteFailed(reason) => return Err(io::Error::other(reason)),
                 TranscriptEvent::Received(received) => self.unread.extend(received.0),
-                TranscriptEvent::ReadTimedOut {}
-                | TranscriptEvent::Reset {}
-                | TranscriptEvent::Ready(_) => {}
+                TranscriptEvent::ReadTimedOut {} => {}
+                event if event.is_annotation() => {}
                 other => {
-                    return Err(self.divergence_error(
-                        &format!("{other:02X?}"),
-                        &format!("sends {bytes:02X?}"),
-                    ));
+                    let (then, now) = (format!("{other:02X?}"), format!("sends {bytes:02X?}"));
+                    return Err(self.divergence_error(&then, &now));
                 }
             }
         }
@@ -265,13 +248,7 @@ impl Replay {
     }
 
     fn skip_annotations(&mut self) {
-        while let Some(TranscriptEntry {
-            event: TranscriptEvent::Reset {} | TranscriptEvent::Ready(_),
-            ..
-        }) = self.entries.front()
-        {
-            self.take();
-        }
+        while self.take_if(|entry| entry.event.is_annotation()).is_some() {}
     }
 
     fn divergence_error(&self, then: &str, now: &str) -> io::Error {

@@ -8,15 +8,14 @@ use super::{Board, BoardError};
 
 /// A board reached through a serial device.
 #[derive(Debug, Clone)]
-pub struct SerialBoard {
+pub(crate) struct SerialBoard {
     rig: Rig,
     baud: u32,
 }
 
 impl SerialBoard {
     /// Creates the board of a rig, at `baud` unless the rig names a speed. Opens nothing.
-    #[must_use]
-    pub fn new(rig: Rig, baud: u32) -> Self {
+    pub(crate) fn new(rig: Rig, baud: u32) -> Self {
         Self { rig, baud }
     }
 }

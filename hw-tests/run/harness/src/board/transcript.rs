@@ -69,6 +69,18 @@ pub enum TranscriptEvent {
     Ready(RunningApplication),
 }
 
+impl TranscriptEvent {
+    /// Returns `true` for the outcome of a read.
+    pub(super) fn is_read(&self) -> bool {
+        matches!(self, Self::Received(_) | Self::ReadTimedOut {} | Self::ReadFailed(_))
+    }
+
+    /// Returns `true` if nothing happened on the line.
+    pub(super) fn is_annotation(&self) -> bool {
+        matches!(self, Self::Reset {} | Self::Ready(_))
+    }
+}
+
 /// The application on a board that is ready for requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningApplication {

@@ -13,8 +13,8 @@ use crate::report::RunTotals;
 use crate::results::{
     BoardReady, Clock, Record, ResultsError, ResultsWriter, RunEndRecord, RunHeader,
 };
-use crate::runner::{Baseline, BaselineStatus, CaseResult, Verdict};
-use crate::suite::Suite;
+use crate::runner::{Baseline, BaselineStatus};
+use crate::suite::{CaseResult, Suite, Verdict};
 
 /// Most cases that a soak run writes to the results file; passed cases are not written.
 const MAX_SOAK_CASES_WRITTEN: u64 = 10_000;
@@ -22,9 +22,9 @@ const MAX_SOAK_CASES_WRITTEN: u64 = 10_000;
 const SOAK_PROGRESS_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Records the results of the cases.
-pub struct ResultRecorder<S: Suite> {
+pub(super) struct ResultRecorder<S: Suite> {
     /// The counts and the cases that did not pass.
-    pub totals: RunTotals<S>,
+    pub(super) totals: RunTotals<S>,
     baseline: Option<Arc<Baseline>>,
     clock: Clock,
     writer: Option<ResultsWriter<S>>,
@@ -47,8 +47,7 @@ struct SoakProgress {
 
 impl<S: Suite> ResultRecorder<S> {
     /// Creates a recorder without results.
-    #[must_use]
-    pub fn new(config: &RunConfig, clock: Clock) -> Self {
+    pub(crate) fn new(config: &RunConfig, clock: Clock) -> Self {
         let soak = config.is_soak().then(|| SoakProgress { written: 0, last_progress: clock() });
         Self {
             totals: RunTotals::default(),

@@ -13,18 +13,17 @@ use super::{ConnectedBoard, Executor, FinishedRun, ResultRecorder, RunConfig, Ru
 use crate::file_system::FileSystem;
 use crate::report::{Report, has_report, prepare_folder, write_files};
 use crate::results::{Clock, RunHeader};
-use crate::runner::{CaseResult, Verdict};
-use crate::suite::Suite;
+use crate::suite::{CaseResult, Suite, Verdict};
 
 /// Writes the report of a run.
-pub struct Reporter<'a, S: Suite> {
+pub(super) struct Reporter<'a, S: Suite> {
     config: &'a RunConfig,
     cases: &'a [S::Case],
     file_system: &'a dyn FileSystem,
     clock: Clock,
     started: Instant,
     /// The report.
-    pub report: Report<S>,
+    pub(super) report: Report<S>,
 }
 
 impl<'a, S: Suite> Reporter<'a, S> {

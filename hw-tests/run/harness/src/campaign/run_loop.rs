@@ -13,13 +13,13 @@ use rcflash_transport::time::{Duration, Instant};
 use super::board_rows::BoardRows;
 use super::rounds::Rounds;
 use super::schedule::{Schedule, SettledCase};
-use super::worker::{ConnectedBoard, Message, Worker};
+use super::worker::{ConnectedBoard, Message};
 use super::{CaseOf, FinishedRun, Member, Observer, Prepare, Reporter, ResultRecorder, RunConfig};
 use crate::executor::Executor;
 use crate::report;
 use crate::results::{BoardReady, Clock};
-use crate::runner::{BaselineStatus, CaseResult, RunEnd, RunOptions, RunSummary, Verdict};
-use crate::suite::Suite;
+use crate::runner::{BaselineStatus, RunEnd, RunSummary};
+use crate::suite::{CaseResult, Suite, Verdict};
 use crate::verdict_table::merge_boards;
 
 /// How often the flag that stops a run is read.
@@ -27,7 +27,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long a board that runs cases waits for another one while the loop is busy.
 const MAX_BUSY_WAIT: Duration = Duration::from_millis(100);
 
-/// What a run loop uses of its run.
+/// What the run loop and its boards use of a run.
 pub(super) struct LoopContext<'r, T: Executor> {
     pub(super) config: &'r RunConfig,
     pub(super) members: &'r [Member<T::Plan>],
@@ -106,26 +106,11 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         self.conclude()
     }
 
-    /// Returns the worker of a board. A single board ends the run itself at a failure, before it
-    /// has delivered the result.
-    fn worker(run: &'l LoopContext<'l, T>, board: usize) -> Worker<'l, T> {
-        let RunConfig { repeat, fail_fast, .. } = *run.config;
-        let options = RunOptions {
-            repeat,
-            fail_fast: fail_fast && run.members.len() == 1,
-            baseline: run.config.baseline.as_deref(),
-            interrupted: &run.stop,
-        };
-        let LoopContext { members, cases, prepare, stop, .. } = run;
-        let stop = Arc::clone(stop);
-        Worker { member: &members[board], cases, prepare: *prepare, options, stop }
-    }
-
     /// Runs the cases on a single board in this thread.
     fn run_here(self) -> Self {
         let run = self.run;
         let this = RefCell::new(self);
-        Self::worker(run, 0).work(&|message| this.borrow_mut().handle(0, message)?.case());
+        run.work(0, &|message| this.borrow_mut().handle(0, message)?.case());
         this.into_inner()
     }
 
@@ -141,7 +126,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
                 let to_loop = to_loop.clone();
                 let connection = BoardThread { board, to_loop, cases, has_asked: Cell::new(false) };
                 scope.spawn(move || {
-                    Self::worker(run, board).work(&|message| connection.send(message));
+                    run.work(board, &|message| connection.send(message));
                 });
             }
             self.serve_boards(&messages, &answers);

@@ -3,8 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::runner::{CaseResult, Verdict};
-use crate::suite::Suite;
+use crate::suite::{CaseResult, Suite, Verdict};
 use crate::verdict_table::{is_problem, needs_another_board};
 
 /// Problems that another board did not have, after which a board is quarantined.

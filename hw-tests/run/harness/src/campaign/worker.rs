@@ -3,19 +3,18 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use cli_support::exit::CommandError;
 use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 
-use super::{CaseOf, Member, Prepare};
+use super::run_loop::LoopContext;
+use super::{Member, RunConfig};
 use crate::board::FaultCounts;
 use crate::executor::{Executor, as_rig_failure, setup_failure};
 use crate::report::RunTarget;
-use crate::runner::{CaseResult, RunEnd, RunOptions, RunSummary};
-use crate::suite::Suite;
+use crate::runner::{RunEnd, RunOptions, RunSummary};
+use crate::suite::{CaseResult, Suite};
 
 /// A board that is ready.
 #[derive(Debug, Clone)]
@@ -59,19 +58,10 @@ pub(super) enum Message<S: Suite> {
 /// Sends a message to the run loop. Returns a case if it is [`Message::NextCase`] and there is one.
 pub(super) type Send<'a, S> = dyn Fn(Message<S>) -> Option<usize> + 'a;
 
-/// Runs cases on a board of a run.
-pub(super) struct Worker<'a, T: Executor> {
-    pub(super) member: &'a Member<T::Plan>,
-    pub(super) cases: &'a [CaseOf<T>],
-    pub(super) prepare: &'a Prepare<'a, T>,
-    pub(super) options: RunOptions<'a>,
-    pub(super) stop: Arc<AtomicBool>,
-}
-
-impl<T: Executor> Worker<'_, T> {
-    /// Prepares the board and runs cases until there is no more work for it.
-    pub(super) fn work(&self, send: &Send<T::Suite>) {
-        let mut executor = match self.prepare() {
+impl<T: Executor> LoopContext<'_, T> {
+    /// Prepares a board and runs cases on it until there is no more work for it.
+    pub(super) fn work(&self, board: usize, send: &Send<T::Suite>) {
+        let mut executor = match self.prepare(&self.members[board]) {
             Ok(executor) => executor,
             Err(failure) => {
                 send(Message::SetupFailed(failure));
@@ -94,13 +84,23 @@ impl<T: Executor> Worker<'_, T> {
         })));
     }
 
-    fn prepare(&self) -> Result<T, CommandError> {
+    fn prepare(&self, member: &Member<T::Plan>) -> Result<T, CommandError> {
         let copy = |failure: &CommandError| CommandError::new(failure.code, &failure.message);
-        let plan = self.member.plan.as_ref().map_err(|failure| as_rig_failure(copy(failure)))?;
+        let plan = member.plan.as_ref().map_err(|failure| as_rig_failure(copy(failure)))?;
         let mut plan = plan.clone();
         let mut ids = self.cases.iter().map(|case| T::Suite::id(case).to_owned());
         T::complete_plan(&mut plan, &self.stop, &mut ids);
         (self.prepare)(&plan).map_err(setup_failure)
+    }
+
+    fn options(&self) -> RunOptions<'_> {
+        let RunConfig { repeat, fail_fast, .. } = *self.config;
+        RunOptions {
+            repeat,
+            fail_fast: fail_fast && self.members.len() == 1,
+            baseline: self.config.baseline.as_deref(),
+            interrupted: &self.stop,
+        }
     }
 
     /// Runs batches of cases. A batch ends when there is no case at the moment; another board may
@@ -127,7 +127,7 @@ impl<T: Executor> Worker<'_, T> {
             running.borrow_mut().insert(T::Suite::id(case).to_owned(), index);
             Some(case.clone())
         });
-        executor.run(&mut feed, self.options, &mut |result| {
+        executor.run(&mut feed, self.options(), &mut |result| {
             let index = running.borrow_mut().remove(&result.id);
             if let Some(index) = index {
                 send(Message::Result(index, Box::new(result)));

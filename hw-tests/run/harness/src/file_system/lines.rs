@@ -5,7 +5,7 @@ use std::io;
 use super::AppendFile;
 
 /// Appends complete lines to a file.
-pub struct LineAppender {
+pub(crate) struct LineAppender {
     file: Box<dyn AppendFile>,
     /// Length of the complete lines in bytes.
     length: u64,
@@ -14,8 +14,7 @@ pub struct LineAppender {
 
 impl LineAppender {
     /// Creates an appender for a file whose complete lines end at `length`.
-    #[must_use]
-    pub fn new(file: Box<dyn AppendFile>, length: u64) -> Self {
+    pub(crate) fn new(file: Box<dyn AppendFile>, length: u64) -> Self {
         Self { file, length, has_failed: false }
     }
 
@@ -24,7 +23,7 @@ impl LineAppender {
     ///
     /// # Errors
     /// Returns the system's error. The incomplete line is removed if the system permits that.
-    pub fn append(&mut self, line: &str) -> io::Result<()> {
+    pub(crate) fn append(&mut self, line: &str) -> io::Result<()> {
         if self.has_failed {
             return Err(io::Error::other("an earlier line could not be written"));
         }
@@ -42,7 +41,7 @@ impl LineAppender {
     ///
     /// # Errors
     /// Returns the system's error.
-    pub fn sync(&mut self) -> io::Result<()> {
+    pub(crate) fn sync(&mut self) -> io::Result<()> {
         self.file.sync()
     }
 }

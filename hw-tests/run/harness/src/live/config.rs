@@ -13,8 +13,7 @@ use rcflash_transport::time::{Duration, Instant, sleep};
 
 use super::SetupError;
 use crate::board::{
-    Board, BoardError, BoardKind, FaultyBoard, PowerUpConfig, RecordOptions, RecordedBoard,
-    ResultByte,
+    Board, BoardError, BoardKind, FaultyBoard, RecordOptions, RecordedBoard, ResultByte,
 };
 use crate::file_system::{FileSystem, OsFileSystem};
 
@@ -30,6 +29,9 @@ pub struct BoardConfig {
     pub profile: BoardProfile,
     /// How the board is simulated or connected.
     pub board: BoardKind,
+    /// The content of a simulated board's ROM socket; `None` for the monitor that this program
+    /// builds.
+    pub rom: Option<Vec<u8>>,
     /// Address and bytes of an application to load instead of the one built here.
     pub application: Option<(u16, Vec<u8>)>,
     /// Writes the application to flash instead of RAM.
@@ -60,10 +62,11 @@ impl BoardConfig {
     /// Creates the config of a simulated board with the built-in programs.
     #[must_use]
     pub fn simulated(profile: BoardProfile) -> Self {
-        let board = BoardKind::Simulated { rom: None, pace: Pace::Free };
+        let board = BoardKind::Simulated(Pace::Free);
         Self {
             profile,
             board,
+            rom: None,
             application: None,
             in_flash: false,
             any_monitor: false,
@@ -93,7 +96,7 @@ impl BoardConfig {
     /// # Errors
     /// Returns [`BoardError`] if it can't be started.
     pub fn power_up(&self, monitor: &[u8], probe: Probe) -> Result<Box<dyn Board>, BoardError> {
-        self.board.power_up(PowerUpConfig { profile: &self.profile, monitor, probe })
+        self.board.power_up(&self.profile, self.rom.as_deref().unwrap_or(monitor), probe)
     }
 
     /// Adds fault injection to a board, as configured.

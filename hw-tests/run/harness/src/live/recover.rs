@@ -32,25 +32,13 @@ pub enum Recovery {
 
 impl LiveBoard {
     /// Cancels all requests in flight, and restarts the application unless it still replies. A
-    /// board that does not reply is reset by the method of its rig.
+    /// board that does not reply is reset by the method of its rig; at once if it was found not to
+    /// reply, for the reason in `hang`.
     ///
     /// # Errors
     /// Returns the error of the last attempt, or [`SetupError::NeedsReset`] if only a person can
     /// reset the board.
-    pub fn recover(&mut self) -> Result<Recovery, SetupError> {
-        self.recover_from(None)
-    }
-
-    /// Like [`Self::recover`], for a board that was found not to reply, for this reason: it is
-    /// reset at once.
-    ///
-    /// # Errors
-    /// As [`Self::recover`].
-    pub fn recover_from_hang(&mut self, reason: String) -> Result<Recovery, SetupError> {
-        self.recover_from(Some(reason))
-    }
-
-    fn recover_from(&mut self, hang: Option<String>) -> Result<Recovery, SetupError> {
+    pub fn recover(&mut self, hang: Option<String>) -> Result<Recovery, SetupError> {
         self.link.cancel_all();
         let mut recovery = hang.map(Recovery::Restarted);
         let mut attempt = 1;

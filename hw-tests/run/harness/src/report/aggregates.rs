@@ -3,20 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Report;
-use crate::runner::{CaseResult, FaultOrigin, VerdictCounts};
-use crate::suite::Suite;
+use crate::suite::{CaseResult, Suite, VerdictCounts};
 
 impl<S: Suite> Report<S> {
-    /// Returns the numbers of cases in which a board or the code is at fault; `None` in a run on
-    /// one board.
-    #[must_use]
-    pub(super) fn fault_numbers(&self) -> Option<(usize, usize)> {
-        let faults = || self.cases.iter().filter_map(|case| case.fault.as_ref());
-        let boards = faults().filter(|fault| matches!(fault, FaultOrigin::Boards(_))).count();
-        let code = faults().filter(|fault| matches!(fault, FaultOrigin::Code(_))).count();
-        (!self.run.boards.is_empty()).then_some((boards, code))
-    }
-
     /// Returns the number of values by the T-states that they took.
     pub(super) fn values_by_t_states(&self) -> BTreeMap<u64, u64> {
         let mut by_time = BTreeMap::new();
@@ -28,11 +17,9 @@ impl<S: Suite> Report<S> {
         by_time
     }
 
-    /// Returns the cases that were run and did not pass, at most `limit`, and how many more there
-    /// are.
-    pub(super) fn problems(&self, limit: usize) -> (Vec<&CaseResult<S>>, usize) {
-        let mut problems = self.cases.iter().filter(|case| case.is_problem());
-        (problems.by_ref().take(limit).collect(), problems.count())
+    /// Returns the cases that were run and did not pass.
+    pub(super) fn problems(&self) -> impl Iterator<Item = &CaseResult<S>> {
+        self.cases.iter().filter(|case| case.is_problem())
     }
 }
 

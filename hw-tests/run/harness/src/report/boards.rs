@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Report;
 use super::target::without_port;
-use crate::runner::{RunEnd, Verdict, VerdictCounts};
-use crate::suite::Suite;
+use crate::runner::RunEnd;
+use crate::suite::{Suite, Verdict, VerdictCounts};
 
 /// The end of a board that did all its work.
 pub(crate) const COMPLETE: &str = "complete";
@@ -87,8 +87,7 @@ impl BoardSummary {
 }
 
 /// Returns the boards that are missing at the end of a run, with the reasons; empty if none is.
-#[must_use]
-pub fn missing_boards(boards: &[BoardSummary]) -> String {
+pub(crate) fn missing_boards(boards: &[BoardSummary]) -> String {
     let missing = boards.iter().filter(|board| board.is_missing);
     let text = |board: &BoardSummary| {
         let why = board.ended.strip_prefix("the board is lost: ").unwrap_or(&board.ended);
@@ -102,11 +101,6 @@ pub fn missing_boards(boards: &[BoardSummary]) -> String {
 pub fn missing_boards_text(boards: &[BoardSummary]) -> String {
     let missing = missing_boards(boards);
     if missing.is_empty() { missing } else { format!("missing: {}\n", missing.escaped()) }
-}
-
-/// Formats how often boards were at fault, and how often the code.
-pub(super) fn fault_sentence(boards: usize, code: usize) -> String {
-    format!("a board in {boards} cases, the code in {code}")
 }
 
 /// Returns the rows of the table of boards, headings first; empty without boards.

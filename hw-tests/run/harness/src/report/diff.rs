@@ -1,17 +1,17 @@
 //! Compares two runs.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::path::Path;
 
-use cli_support::text::Escape;
+use askama::Template;
 
 use super::Report;
-use crate::runner::{Baseline, BaselineSummary, CaseResult, Verdict};
-use crate::suite::Suite;
+use crate::runner::{Baseline, BaselineSummary};
+use crate::suite::{CaseResult, Suite, Verdict};
 
 /// What differs in a second run of the same cases.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Template)]
+#[template(path = "diff.txt")]
 pub struct RunDiff {
     /// Cases that did not pass, and passed in the first run, failed there in another way, or are
     /// not in it.
@@ -24,8 +24,8 @@ pub struct RunDiff {
     pub missing: Vec<String>,
     /// Cases that failed in both runs, with other values.
     pub changed: Vec<ChangedFailure>,
-    /// Cases whose values took other T-states: the name, and those of both runs.
-    pub times: Vec<(String, u64, u64)>,
+    /// Cases whose values took other T-states.
+    pub times: Vec<ChangedTime>,
 }
 
 /// A case that failed in two runs, with other values.
@@ -39,31 +39,41 @@ pub struct ChangedFailure {
     pub now: Vec<String>,
 }
 
-/// What is kept of a case of the first run.
-struct FirstResult {
-    t_states: Option<u64>,
-    /// What failed; empty if nothing did.
-    failures: Vec<String>,
+/// A case whose values took other T-states in the second of two runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedTime {
+    /// Name of the case.
+    pub case: String,
+    /// The T-states in the first run.
+    pub before: u64,
+    /// The T-states in the second run.
+    pub now: u64,
 }
 
-impl FirstResult {
-    /// Returns what differs in a second result, if both failed.
-    fn compare_failures<S: Suite>(self, second: &CaseResult<S>) -> Option<ChangedFailure> {
-        let second_failures = failures(second);
-        if self.failures.is_empty() || second_failures.is_empty() {
-            return None;
-        }
-        let only = |one: &[String], other: &[String]| -> Vec<String> {
-            one.iter().filter(|failure| !other.contains(failure)).cloned().collect()
-        };
-        let before = only(&self.failures, &second_failures);
-        let now = only(&second_failures, &self.failures);
-        let is_changed = !before.is_empty() || !now.is_empty();
-        is_changed.then(|| ChangedFailure { case: second.id.clone(), before, now })
+impl ChangedTime {
+    fn change(&self) -> i64 {
+        self.now as i64 - self.before as i64
     }
 }
 
-/// Returns the wrong values of a case that failed, and the reason.
+/// Returns what differs in the results of a case in two runs, if both failed.
+fn compare_failures<S: Suite>(
+    first: &CaseResult<S>,
+    second: &CaseResult<S>,
+) -> Option<ChangedFailure> {
+    let (first, failed_now) = (failures(first), failures(second));
+    if first.is_empty() || failed_now.is_empty() {
+        return None;
+    }
+    let only = |one: &[String], other: &[String]| -> Vec<String> {
+        one.iter().filter(|failure| !other.contains(failure)).cloned().collect()
+    };
+    let (before, now) = (only(&first, &failed_now), only(&failed_now, &first));
+    let is_changed = !before.is_empty() || !now.is_empty();
+    is_changed.then(|| ChangedFailure { case: second.id.clone(), before, now })
+}
+
+/// Returns what failed in a case; empty if nothing did.
 fn failures<S: Suite>(result: &CaseResult<S>) -> Vec<String> {
     if result.verdict != Verdict::Fail {
         return Vec::new();
@@ -73,62 +83,30 @@ fn failures<S: Suite>(result: &CaseResult<S>) -> Vec<String> {
 }
 
 impl RunDiff {
-    /// Compares a second run with a first one. A case is a new failure as with a baseline.
+    /// Compares two runs.
     #[must_use]
-    pub fn new<S: Suite>(first: Report<S>, second: &Report<S>) -> Self {
-        let mut first_results = HashMap::new();
+    pub fn new<S: Suite>(first: &Report<S>, second: &Report<S>) -> Self {
         let mut baseline = Baseline::for_file(Path::new(""));
-        for case in first.cases {
-            let kept = FirstResult { t_states: case.t_states(), failures: failures(&case) };
-            first_results.insert(case.id.clone(), kept);
-            baseline.add(case);
-        }
+        first.cases.iter().for_each(|case| baseline.add(case.clone()));
         let BaselineSummary { known, new, fixed, .. } = baseline.summary(&second.cases);
         let mut diff = Self { new, fixed, known: known.len(), ..Self::default() };
+        let mut left: HashMap<_, _> = first.cases.iter().map(|case| (&case.id, case)).collect();
         for case in &second.cases {
-            let Some(first) = first_results.remove(&case.id) else { continue };
-            if let (Some(before), Some(now)) = (first.t_states, case.t_states())
+            let Some(first) = left.remove(&case.id) else { continue };
+            if let (Some(before), Some(now)) = (first.t_states(), case.t_states())
                 && before != now
             {
-                diff.times.push((case.id.clone(), before, now));
+                diff.times.push(ChangedTime { case: case.id.clone(), before, now });
             }
-            diff.changed.extend(first.compare_failures(case));
+            diff.changed.extend(compare_failures(first, case));
         }
-        diff.missing = first_results.into_keys().collect();
+        diff.missing = left.into_keys().cloned().collect();
         diff.missing.sort();
         diff
     }
-}
 
-impl fmt::Display for RunDiff {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names =
-            [("new failure", &self.new), ("fixed", &self.fixed), ("missing", &self.missing)];
-        for (what, cases) in names {
-            cases.iter().try_for_each(|case| writeln!(f, "{what}: {}", case.escaped()))?;
-        }
-        for ChangedFailure { case, before, now } in &self.changed {
-            writeln!(f, "other values: {}", case.escaped())?;
-            before.iter().try_for_each(|text| writeln!(f, "    before: {}", text.escaped()))?;
-            now.iter().try_for_each(|text| writeln!(f, "    now: {}", text.escaped()))?;
-        }
-        let mut sum = 0;
-        for (case, before, now) in &self.times {
-            let more = *now as i64 - *before as i64;
-            sum += more;
-            let what = if more > 0 { "slower" } else { "faster" };
-            writeln!(f, "{what}: {}: {before} -> {now} T-states ({more:+})", case.escaped())?;
-        }
-        writeln!(
-            f,
-            "{} new failures, {} fixed, {} known, {} missing; {} cases that fail with other \
-             values; {} cases with other T-states, {sum:+} in all",
-            self.new.len(),
-            self.fixed.len(),
-            self.known,
-            self.missing.len(),
-            self.changed.len(),
-            self.times.len()
-        )
+    /// Returns how many more T-states the cases took in the second run.
+    fn slowdown(&self) -> i64 {
+        self.times.iter().map(ChangedTime::change).sum()
     }
 }

@@ -3,11 +3,13 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use askama::Template;
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::text::{Escape, escape_json};
 
+use super::history::HistoryPage;
 use super::json::{Container, write_json};
-use super::{History, Report, history_page};
+use super::{History, Report};
 use super::{junit, markdown, page};
 use crate::file_system::{FileSystem, PathKind};
 use crate::suite::Suite;
@@ -131,8 +133,8 @@ pub fn write_history(
     check_replaceable(file_system, data.clone(), |text| text.starts_with("{\"history\":"), force)?;
     let json =
         serde_json::to_string(history).map_err(|error| WriteError::of(&data)(error.into()))?;
-    replace(file_system, &data, &mut |out| writeln!(out, "{}", escape_json(&json)))?;
-    replace(file_system, &page, &mut |out| out.write_all(history_page(history).as_bytes()))
+    replace(file_system, &data, &mut |out| out.write_all(escape_json(&json).as_bytes()))?;
+    replace(file_system, &page, &mut |out| HistoryPage::new(history).write_into(out))
 }
 
 /// Writes why a run ended before it had results, as JUnit and Markdown, into a prepared folder.
@@ -158,7 +160,8 @@ fn replace(
     path: &Path,
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), WriteError> {
-    file_system.replace(path, write).map_err(WriteError::of(path))
+    let mut write_text = |out: &mut dyn Write| write(out).and_then(|()| out.write_all(b"\n"));
+    file_system.replace(path, &mut write_text).map_err(WriteError::of(path))
 }
 
 /// Returns `true` if the folder has the report of a run.
@@ -194,6 +197,5 @@ pub fn write_files<S: Suite>(
 type Writer<S> = fn(&Report<S>, &mut dyn Write) -> io::Result<()>;
 
 fn write_report<S: Suite>(report: &Report<S>, out: &mut dyn Write) -> io::Result<()> {
-    write_json(out, report, Container::File)?;
-    out.write_all(b"\n")
+    write_json(out, report, Container::File)
 }

@@ -3,16 +3,17 @@
 mod page;
 mod past_run;
 
-pub use page::history_page;
+pub(crate) use page::HistoryPage;
 pub use past_run::PastRun;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
-use cli_support::text::Escape;
+use askama::Template;
 use rcflash_link::LinkStats;
 use serde::Serialize;
 
+use super::BoardSummary;
 use crate::runner::{Conclusion, Verdict};
 use past_run::PastCase;
 
@@ -24,7 +25,8 @@ const SHORT_COMMIT: usize = 12;
 const MAX_CASES_SHOWN: usize = 20;
 
 /// The history of runs: the content of `history.json`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Template)]
+#[template(path = "history.txt")]
 pub struct History {
     /// [`HISTORY_VERSION`].
     history: u32,
@@ -87,7 +89,8 @@ pub struct CaseHistory {
 }
 
 impl CaseHistory {
-    fn add(&mut self, run: usize, verdict: Verdict, t_states: Option<u64>, has_passed: bool) {
+    fn add(&mut self, run: usize, case: &PastCase, has_passed: bool) {
+        let PastCase { verdict, t_states, .. } = *case;
         self.counts.add(verdict, has_passed);
         match verdict {
             Verdict::Pass => self.failing_since = None,
@@ -120,6 +123,19 @@ pub struct BoardHistory {
     pub line: Vec<(usize, u64, u64)>,
 }
 
+impl BoardHistory {
+    fn add(&mut self, run: usize, board: &BoardSummary) {
+        self.losses += board.losses;
+        self.restarts += board.restarts;
+        let errors = |link: LinkStats| link.total_retries() + link.corrupted_at_host;
+        self.line.extend(board.link.map(|link| (run, link.requests, errors(link))));
+    }
+
+    fn line_errors(&self) -> u64 {
+        self.line.iter().map(|(.., errors)| errors).sum()
+    }
+}
+
 impl History {
     /// Creates the history of runs, in any order.
     #[must_use]
@@ -127,35 +143,22 @@ impl History {
         runs.sort_by(|a, b| (&a.started, &a.file).cmp(&(&b.started, &b.file)));
         let mut cases = BTreeMap::<&str, CaseHistory>::new();
         let mut boards = BTreeMap::<&str, BoardHistory>::new();
-        let passed: HashSet<_> = runs
-            .iter()
-            .flat_map(|run| run.results().map(move |result| (run, result)))
-            .filter(|(_, (.., verdict))| *verdict == Verdict::Pass)
-            .map(|(run, (case, board, _))| (case.id.as_str(), run.boards[board].1.as_str()))
-            .collect();
+        let passed: HashSet<_> = runs.iter().flat_map(PastRun::passed).collect();
         for (number, run) in runs.iter().enumerate() {
-            let has_passed = |case: &PastCase, board: usize| {
-                passed.contains(&(case.id.as_str(), run.boards[board].1.as_str()))
-            };
             for case in &run.cases {
-                let has_passed = has_passed(case, case.board);
-                let history = cases.entry(&case.id).or_default();
-                history.add(number, case.verdict, case.t_states, has_passed);
-            }
-            for (case, board, verdict) in run.results() {
-                let history = boards.entry(&run.boards[board].0.name).or_default();
-                history.counts.add(verdict, has_passed(case, board));
+                let has_passed = |board: usize| passed.contains(&(&*case.id, run.build(board)));
+                cases.entry(&case.id).or_default().add(number, case, has_passed(case.board));
+                for (board, verdict) in &case.on_boards {
+                    let history = boards.entry(&run.boards[*board].0.name).or_default();
+                    history.counts.add(*verdict, has_passed(*board));
+                }
             }
             for (board, _) in &run.boards {
-                let history = boards.entry(&board.name).or_default();
-                history.losses += board.losses;
-                history.restarts += board.restarts;
-                let errors = |link: LinkStats| link.total_retries() + link.corrupted_at_host;
-                history.line.extend(board.link.map(|link| (number, link.requests, errors(link))));
+                boards.entry(&board.name).or_default().add(number, board);
             }
         }
-        let named = |(id, case): (&str, CaseHistory)| CaseHistory { id: id.to_owned(), ..case };
-        let cases = cases.into_iter().map(named).collect();
+        let cases = cases.into_iter().map(|(id, case)| CaseHistory { id: id.to_owned(), ..case });
+        let cases = cases.collect();
         let named =
             |(name, board): (&str, BoardHistory)| BoardHistory { name: name.to_owned(), ..board };
         let boards = boards.into_iter().map(named).collect();
@@ -172,11 +175,6 @@ impl History {
             (case.failing_since.is_none(), std::cmp::Reverse(case.counts.flaky))
         });
         cases
-    }
-
-    /// Returns the cases whose T-states changed.
-    fn slower_or_faster(&self) -> Vec<&CaseHistory> {
-        self.cases.iter().filter(|case| case.t_states.len() > 1).collect()
     }
 
     /// Returns the number of runs, their time and their conclusions.
@@ -217,32 +215,5 @@ impl History {
             }
             (None, first, _) => first.map_or_else(String::new, |first| self.describe(first)),
         }
-    }
-
-    /// Returns the summary: the boards, and the first cases that did not always pass.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut text = format!("{}\n", self.headline().escaped());
-        for board in &self.boards {
-            let [pass, flaky] = board.counts.rates();
-            let (name, results) = (board.name.escaped(), board.counts.results);
-            let errors: u64 = board.line.iter().map(|(.., errors)| errors).sum();
-            let _ = writeln!(
-                text,
-                "board {name}: {results} results, {pass} pass, {flaky} flaky, {} times lost, \
-                 {errors} line errors",
-                board.losses
-            );
-        }
-        let problems = self.problems();
-        for case in problems.iter().take(MAX_CASES_SHOWN) {
-            let [pass, flaky] = case.counts.rates();
-            let (id, when) = (case.id.escaped(), self.failed_when(case));
-            let _ = writeln!(text, "{id}: {pass} pass, {flaky} flaky; {}", when.escaped());
-        }
-        if let Some(more) = problems.len().checked_sub(MAX_CASES_SHOWN + 1) {
-            let _ = writeln!(text, "... and {} more", more + 1);
-        }
-        text
     }
 }

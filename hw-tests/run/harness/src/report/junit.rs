@@ -2,203 +2,139 @@
 
 use std::io::{self, Write};
 
-use cli_support::text::Escape;
-use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, BytesText, Event};
+use askama::Template;
 
 use super::{BoardSummary, Report};
-use crate::runner::{CaseResult, Verdict, incomplete_counts};
-use crate::suite::Suite;
+use crate::runner::incomplete_counts;
+use crate::suite::{CaseResult, Suite, Verdict};
 
-/// The outcome of a test other than success.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The outcome of a test other than success; its name is that of the element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 enum Outcome {
     Skipped,
     Error,
     Failure,
 }
 
-/// The names of the elements of outcomes, and of attributes with their numbers.
-const ELEMENTS: [&str; 3] = ["skipped", "error", "failure"];
-const COUNTS: [&str; 4] = ["tests", "skipped", "errors", "failures"];
-
 /// Why a test did not succeed.
 struct Problem {
     outcome: Outcome,
     kind: String,
     message: String,
-    /// More lines.
-    details: Option<String>,
+    details: Vec<String>,
 }
 
 /// A test.
-struct Test {
-    name: String,
-    class: String,
-    /// Its time in milliseconds.
-    time: Option<u64>,
+struct Test<'a> {
+    name: &'a str,
+    class: &'a str,
+    /// Its time in seconds.
+    time: Option<String>,
     problem: Option<Problem>,
     output: Option<String>,
 }
 
-impl Test {
+impl<'a> Test<'a> {
     /// Returns a test that is no case; the type and the text of its error, if it did not succeed.
-    fn new(name: &str, class: &str, error: Option<(&str, &str)>) -> Self {
+    fn new(name: &'a str, class: &'a str, error: Option<(&str, &str)>) -> Self {
         let problem = error.map(|(kind, why)| Problem {
             outcome: Outcome::Error,
             kind: kind.to_owned(),
-            message: why.escaped().to_string(),
-            details: None,
+            message: why.to_owned(),
+            details: Vec::new(),
         });
-        let (name, class) = (name.escaped().to_string(), class.to_owned());
         Self { name, class, time: None, problem, output: None }
     }
+}
 
-    fn outcome(&self) -> Option<Outcome> {
-        self.problem.as_ref().map(|problem| problem.outcome)
+/// The numbers of tests: all, and those of each [`Outcome`].
+type Counts = [u64; 4];
+
+#[derive(Default)]
+struct TestSuite<'a> {
+    name: &'static str,
+    tests: Vec<Test<'a>>,
+    /// Its start, and its time in seconds.
+    timing: Option<(&'a str, String)>,
+    properties: Vec<(&'static str, String)>,
+}
+
+impl TestSuite<'_> {
+    fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for test in &self.tests {
+            counts[0] += 1;
+            test.problem.iter().for_each(|problem| counts[1 + problem.outcome as usize] += 1);
+        }
+        counts
     }
 }
 
-/// Returns the attributes with the numbers of tests.
-fn counts(
-    outcomes: impl Iterator<Item = Option<Outcome>>,
-) -> impl Iterator<Item = (&'static str, String)> {
-    let mut counts = [0; COUNTS.len()];
-    for outcome in outcomes {
-        counts[0] += 1;
-        outcome.into_iter().for_each(|outcome| counts[1 + outcome as usize] += 1);
-    }
-    COUNTS.into_iter().zip(counts.map(|count: u64| count.to_string()))
+#[derive(Template)]
+#[template(path = "junit.xml")]
+struct Page<'a> {
+    all: Counts,
+    suites: Vec<TestSuite<'a>>,
 }
 
-type Xml<'a> = Writer<&'a mut dyn Write>;
+impl<'a> Page<'a> {
+    fn new(suites: Vec<TestSuite<'a>>) -> Self {
+        let counts: Vec<_> = suites.iter().map(TestSuite::counts).collect();
+        let all = std::array::from_fn(|kind| counts.iter().map(|counts| counts[kind]).sum());
+        Self { all, suites }
+    }
+}
 
-/// The name of the test that all cases were run.
+/// The name of the test that passes if all cases were run.
 const ALL_CASES: &str = "all cases were run";
 
-/// Writes the report as JUnit XML. Only a wrong answer is a failure; flaky cases and cases without
-/// an answer are errors; cases not run and failures known from the baseline are skipped.
+/// Writes the report as JUnit's XML.
 pub(super) fn write_junit<S: Suite>(report: &Report<S>, out: &mut dyn Write) -> io::Result<()> {
     let nothing = (report.counts.cases == 0).then(|| incomplete_counts(report.counts));
     let why = report.incomplete.as_deref().or(nothing.as_deref());
-    let run = [Test::new(ALL_CASES, "run", why.map(|why| ("incomplete", why)))];
+    let run = Test::new(ALL_CASES, "run", why.map(|why| ("incomplete", why)));
     let boards: Vec<_> = report.boards.iter().map(board_test).collect();
-    let outcomes = run.iter().chain(&boards).map(Test::outcome);
-    write_page(out, outcomes.chain(report.cases.iter().map(outcome)), |xml| {
-        write_suite(xml, "run", &run)?;
-        if !boards.is_empty() {
-            write_suite(xml, "boards", &boards)?;
-        }
-        write_cases(xml, report)
-    })
-}
-
-/// Writes the XML of a run that ended before it had results: one test, an error.
-pub(super) fn write_no_run(why: &str, out: &mut dyn Write) -> io::Result<()> {
-    let run = [Test::new(ALL_CASES, "run", Some(("no run", why)))];
-    write_page(out, run.iter().map(Test::outcome), |xml| write_suite(xml, "run", &run))
-}
-
-fn write_page(
-    out: &mut dyn Write,
-    outcomes: impl Iterator<Item = Option<Outcome>>,
-    suites: impl FnOnce(&mut Xml) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut xml = Writer::new_with_indent(out, b' ', 4);
-    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let page = xml.create_element("testsuites").with_attribute(("name", "hw-tests"));
-    with(page, counts(outcomes)).write_inner_content(suites)?;
-    xml.write_indent()
-}
-
-fn write_suite(xml: &mut Xml, name: &str, tests: &[Test]) -> io::Result<()> {
-    let suite = xml.create_element("testsuite").with_attribute(("name", name));
-    let write_tests = |xml: &mut Xml| tests.iter().try_for_each(|test| write_test(xml, test));
-    let suite = with(suite, counts(tests.iter().map(Test::outcome)));
-    suite.write_inner_content(write_tests).map(drop)
-}
-
-/// Writes the suite with a test for each case.
-fn write_cases<S: Suite>(xml: &mut Xml, report: &Report<S>) -> io::Result<()> {
-    let time = seconds(report.cases.iter().map(milliseconds).sum());
-    let suite = xml.create_element("testsuite").with_attribute(("name", "cases"));
-    let suite = with(suite, counts(report.cases.iter().map(outcome)));
-    let suite = suite.with_attributes([("timestamp", &*report.started), ("time", &time)]);
-    suite.write_inner_content(|xml| {
-        xml.create_element("properties").write_inner_content(|xml| {
-            for (name, value) in report.facts() {
-                let value = value.escaped().to_string();
-                let property = xml.create_element("property");
-                property.with_attributes([("name", name), ("value", &value)]).write_empty()?;
-            }
-            Ok(())
-        })?;
-        report.cases.iter().try_for_each(|case| write_test(xml, &case_test(case)))
-    })?;
-    Ok(())
-}
-
-fn write_test(xml: &mut Xml, test: &Test) -> io::Result<()> {
-    let Test { name, class, time, problem, output } = test;
-    let element = xml.create_element("testcase");
-    let element = element.with_attributes([("name", &**name), ("classname", class)]);
-    let element = with(element, time.map(|time| ("time", seconds(time))));
-    if problem.is_none() && output.is_none() {
-        return element.write_empty().map(drop);
+    let cases = TestSuite {
+        name: "cases",
+        tests: report.cases.iter().map(case_test).collect(),
+        timing: Some((&report.started, seconds(report.cases.iter().map(milliseconds).sum()))),
+        properties: report.facts(),
+    };
+    let run = TestSuite { name: "run", tests: vec![run], ..TestSuite::default() };
+    let mut suites = vec![run, cases];
+    if !boards.is_empty() {
+        suites.insert(1, TestSuite { name: "boards", tests: boards, ..TestSuite::default() });
     }
-    element.write_inner_content(|xml| {
-        if let Some(Problem { outcome, kind, message, details }) = problem {
-            let element = xml.create_element(ELEMENTS[*outcome as usize]);
-            let element = element.with_attributes([("message", &**message), ("type", kind)]);
-            match details {
-                Some(details) => element.write_text_content(BytesText::new(details))?,
-                None => element.write_empty()?,
-            };
-        }
-        if let Some(output) = output {
-            xml.create_element("system-out").write_text_content(BytesText::new(output))?;
-        }
-        Ok(())
-    })?;
-    Ok(())
+    Page::new(suites).write_into(out)
 }
 
-type Element<'a, 'b> = quick_xml::writer::ElementWriter<'a, &'b mut dyn Write>;
-
-fn with<'a, 'b>(
-    element: Element<'a, 'b>,
-    attributes: impl IntoIterator<Item = (&'static str, String)>,
-) -> Element<'a, 'b> {
-    attributes
-        .into_iter()
-        .fold(element, |element, (name, value)| element.with_attribute((name, &*value)))
+/// Writes the XML of a run that ended before it had results.
+pub(super) fn write_no_run(why: &str, out: &mut dyn Write) -> io::Result<()> {
+    let tests = vec![Test::new(ALL_CASES, "run", Some(("no run", why)))];
+    let suites = vec![TestSuite { name: "run", tests, ..TestSuite::default() }];
+    Page::new(suites).write_into(out)
 }
 
-/// Returns the test of a board of a fleet: an error if it is missing at the end.
-fn board_test(board: &BoardSummary) -> Test {
+fn board_test(board: &BoardSummary) -> Test<'_> {
     let missing = board.is_missing.then_some(("missing", &*board.ended));
     let output = format!("lost {} times, restarted {}", board.losses, board.restarts);
     Test { output: Some(output), ..Test::new(&board.name, "boards", missing) }
 }
 
-/// Returns the outcome of the test of a case; `None` for success.
-fn outcome<S: Suite>(case: &CaseResult<S>) -> Option<Outcome> {
-    match case.verdict {
+fn case_test<S: Suite>(case: &CaseResult<S>) -> Test<'_> {
+    let outcome = match case.verdict {
         _ if case.known => Some(Outcome::Skipped),
         Verdict::Pass => None,
         Verdict::Fail => Some(Outcome::Failure),
         Verdict::Timeout | Verdict::Error | Verdict::Flaky => Some(Outcome::Error),
         Verdict::Skipped | Verdict::NotRun => Some(Outcome::Skipped),
-    }
-}
-
-fn case_test<S: Suite>(case: &CaseResult<S>) -> Test {
-    let class = case.tags.first().map_or("cases", String::as_str);
+    };
     Test {
-        name: case.id.escaped().to_string(),
-        class: class.escaped().to_string(),
-        time: Some(milliseconds(case)),
-        problem: outcome(case).map(|outcome| case_problem(case, outcome)),
+        name: &case.id,
+        class: case.tags.first().map_or("cases", String::as_str),
+        time: Some(seconds(milliseconds(case))),
+        problem: outcome.map(|outcome| case_problem(case, outcome)),
         output: None,
     }
 }
@@ -206,22 +142,20 @@ fn case_test<S: Suite>(case: &CaseResult<S>) -> Test {
 fn case_problem<S: Suite>(case: &CaseResult<S>, outcome: Outcome) -> Problem {
     let differences = case.differences.iter().map(ToString::to_string);
     let fault = case.fault.as_ref().map(|fault| format!("at fault: {fault}"));
-    let lines = case.reason.iter().cloned().chain(differences).chain(fault);
-    let mut lines: Vec<_> = lines.map(|line| line.escaped().to_string()).collect();
+    let mut details: Vec<_> = case.reason.iter().cloned().chain(differences).chain(fault).collect();
     let known = if case.known { "known: " } else { "" };
-    let message = lines.first().map_or(case.verdict.as_str(), String::as_str).to_owned();
-    if !lines.is_empty() {
-        lines.extend(S::subject(&case.details).map(|subject| subject.escaped().to_string()));
+    let message = details.first().map_or(case.verdict.as_str(), String::as_str).to_owned();
+    if !details.is_empty() {
+        details.extend(S::subject(&case.details).map(str::to_owned));
     }
-    let details = (!lines.is_empty()).then(|| lines.join("\n"));
     Problem { outcome, kind: format!("{known}{}", case.verdict), message, details }
 }
 
-/// Returns the time of a case in whole milliseconds, as it is written, so that the times add up.
 fn milliseconds<S: Suite>(case: &CaseResult<S>) -> u64 {
     (case.elapsed_us + 500) / 1000
 }
 
+/// Formats milliseconds as seconds.
 fn seconds(milliseconds: u64) -> String {
     format!("{}.{:03}", milliseconds / 1000, milliseconds % 1000)
 }
@@ -230,7 +164,9 @@ fn seconds(milliseconds: u64) -> String {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use quick_junit::{NonSuccessKind, Report as Page, TestCase, TestCaseStatus};
+    use quick_junit::{NonSuccessKind, Report as ReadPage, TestCase, TestCaseStatus};
+
+    use cli_support::text::Escape;
 
     use super::*;
     use crate::report::FollowUpOptions;
@@ -238,17 +174,17 @@ mod tests {
     use crate::test_suite::{self, result};
 
     /// Writes the XML of a run with these results, and reads it by another library.
-    fn read_back(results: Vec<test_suite::Result>) -> Page {
+    fn read_back(results: Vec<test_suite::Result>) -> ReadPage {
         let mut report = Report::new(RunHeader::default(), Vec::new(), SystemTime::UNIX_EPOCH);
         report.set_cases(results, Duration::ZERO, &FollowUpOptions::default(), None);
         let mut text = Vec::new();
         write_junit(&report, &mut text).expect("it is written");
         let text = String::from_utf8(text).expect("it is text");
-        Page::deserialize_from_str(&text).expect("it is well-formed")
+        ReadPage::deserialize_from_str(&text).expect("it is well-formed")
     }
 
     /// Returns the XML of a run with one case of each verdict.
-    fn page_of_all_verdicts() -> Page {
+    fn page_of_all_verdicts() -> ReadPage {
         let result =
             |verdict: Verdict| CaseResult { elapsed_us: 1500, ..result(verdict.as_str(), verdict) };
         read_back(Verdict::ALL.map(result).to_vec())

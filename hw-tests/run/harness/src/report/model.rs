@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{BoardSummary, FollowUp, FollowUpOptions, incomplete_reason};
 use crate::results::RunHeader;
-use crate::runner::{Baseline, BaselineSummary, CaseResult, Conclusion, RunSummary, VerdictCounts};
-use crate::suite::Suite;
+use crate::runner::{Baseline, BaselineSummary, Conclusion, RunSummary};
+use crate::suite::{CaseResult, Suite, VerdictCounts};
 
 /// Version of the schema. Within a version fields may be added, but not removed or redefined.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -126,7 +126,7 @@ impl<S: Suite> Report<S> {
     }
 
     /// Sets the board on which the run is planned.
-    pub fn set_planned_board(&mut self, profile: &BoardProfile, name: &str) {
+    pub(crate) fn set_planned_board(&mut self, profile: &BoardProfile, name: &str) {
         self.board = Some(ReportedBoard {
             name: name.to_owned(),
             title: profile.title.clone(),
@@ -136,14 +136,14 @@ impl<S: Suite> Report<S> {
     }
 
     /// Sets the end of the run and the statistics of the lines.
-    pub fn set_summary(&mut self, summary: &RunSummary, stats: LinkStats) {
+    pub(crate) fn set_summary(&mut self, summary: &RunSummary, stats: LinkStats) {
         self.incomplete = incomplete_reason(&summary.ended);
         self.summary = Some(summary.clone());
         self.link = Some(stats);
     }
 
     /// Sets the reason why the run was aborted.
-    pub fn set_failure(&mut self, message: &str) {
+    pub(crate) fn set_failure(&mut self, message: &str) {
         let prefix =
             if self.image.is_none() && self.summary.is_none() { "set-up failed: " } else { "" };
         self.incomplete = Some(format!("{prefix}{message}"));
@@ -169,8 +169,7 @@ impl<S: Suite> Report<S> {
     }
 
     /// Returns the follow-up commands of a case; empty if it did not fail.
-    #[must_use]
-    pub fn follow_up_commands(&self, case: &CaseResult<S>) -> &[String] {
+    pub(crate) fn follow_up_commands(&self, case: &CaseResult<S>) -> &[String] {
         let found = self.follow_ups.iter().find(|found| found.case == case.id);
         found.map_or(&[], |found| &found.commands)
     }

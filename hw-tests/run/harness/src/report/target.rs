@@ -28,8 +28,7 @@ impl RunTarget {
     }
 
     /// Returns the target of a run on several boards, of which these programs ran.
-    #[must_use]
-    pub fn of_fleet<'a>(images: impl IntoIterator<Item = &'a Identity>) -> Self {
+    pub(crate) fn of_fleet<'a>(images: impl IntoIterator<Item = &'a Identity>) -> Self {
         let mut builds: Vec<_> = images.into_iter().map(|image| image.build_id).collect();
         let boards = builds.len();
         builds.sort_unstable();

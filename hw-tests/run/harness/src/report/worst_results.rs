@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::runner::CaseResult;
-use crate::suite::Suite;
+use crate::suite::{CaseResult, Suite};
 use crate::verdict_table::{Relation, merge_verdicts};
 
 /// The worst result of each case, in the order in which the cases first completed.
 #[derive(Debug, Clone, Default)]
-pub struct WorstResults<S: Suite> {
+pub(crate) struct WorstResults<S: Suite> {
     pub(crate) all: Vec<CaseResult<S>>,
     /// The index of each case's result, by name.
     indices: HashMap<String, usize>,
@@ -17,13 +16,12 @@ pub struct WorstResults<S: Suite> {
 
 impl<S: Suite> WorstResults<S> {
     /// Returns `true` if the case has a result.
-    #[must_use]
-    pub fn contains(&self, id: &str) -> bool {
+    pub(crate) fn contains(&self, id: &str) -> bool {
         self.indices.contains_key(id)
     }
 
     /// Adds a result.
-    pub fn add(&mut self, result: CaseResult<S>) {
+    pub(crate) fn add(&mut self, result: CaseResult<S>) {
         match self.indices.entry(result.id.clone()) {
             Entry::Vacant(entry) => {
                 entry.insert(self.all.len());

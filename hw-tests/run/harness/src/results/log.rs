@@ -12,8 +12,7 @@ use super::line::encode_line;
 use super::read::RecordReader;
 use super::{BoardReady, Record, RunEndRecord, RunHeader};
 use crate::file_system::{FileSystem, LineAppender, PathKind};
-use crate::runner::CaseResult;
-use crate::suite::Suite;
+use crate::suite::{CaseResult, Suite};
 
 /// Appending a line syncs the file if the last sync is longer ago.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);

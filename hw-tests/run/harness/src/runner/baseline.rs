@@ -69,8 +69,7 @@ pub struct BaselineSummary {
 
 impl Baseline {
     /// Creates a baseline without results.
-    #[must_use]
-    pub fn for_file(file: &Path) -> Self {
+    pub(crate) fn for_file(file: &Path) -> Self {
         Self { file: file.to_string_lossy().into_owned(), ..Self::default() }
     }
 

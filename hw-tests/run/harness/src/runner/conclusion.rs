@@ -1,7 +1,5 @@
 //! The conclusion of a run, from which summary, reports and exit code follow.
 
-use std::fmt;
-
 use cli_support::exit::{ENVIRONMENT, FAILED, INCOMPLETE, INTERRUPTED, NOTHING_SELECTED};
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +7,9 @@ use super::{NO_REPLY_VERDICTS, RunEnd, VerdictCounts};
 
 /// The conclusion of a run. A failure of the rig is not a failed test: only a wrong value is
 /// `Fail`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "UPPERCASE")]
 pub enum Conclusion {
     /// Every case passed, and there was one.
     Pass,
@@ -23,8 +22,7 @@ pub enum Conclusion {
 
 impl Conclusion {
     /// Returns the conclusion of these verdicts. `is_broken_off` is set if the run ended early.
-    #[must_use]
-    pub fn from_counts(counts: VerdictCounts, is_broken_off: bool) -> Self {
+    pub(crate) fn from_counts(counts: VerdictCounts, is_broken_off: bool) -> Self {
         match () {
             () if counts.fail > 0 => Self::Fail,
             () if is_broken_off || counts.cases == 0 || counts.pass < counts.cases => {
@@ -32,22 +30,6 @@ impl Conclusion {
             }
             () => Self::Pass,
         }
-    }
-
-    /// Returns the word with which summary and reports begin.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "PASS",
-            Self::Fail => "FAIL",
-            Self::Incomplete => "INCOMPLETE",
-        }
-    }
-}
-
-impl fmt::Display for Conclusion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 
@@ -74,8 +56,7 @@ fn unanswered(counts: VerdictCounts) -> u64 {
 
 /// Returns the numbers of cases with a verdict that makes a run incomplete, as text; empty if there
 /// are none. That of a run without cases is that no case was run.
-#[must_use]
-pub fn incomplete_counts(counts: VerdictCounts) -> String {
+pub(crate) fn incomplete_counts(counts: VerdictCounts) -> String {
     if counts.cases == 0 {
         return "no case was run".to_owned();
     }
@@ -138,7 +119,7 @@ mod tests {
             let is_broken_off = ended != RunEnd::Complete;
             for (verdict, (word, code)) in Verdict::ALL.into_iter().zip(row) {
                 let counts = with(verdict);
-                let shown = Conclusion::from_counts(counts, is_broken_off).as_str();
+                let shown = Conclusion::from_counts(counts, is_broken_off).to_string();
                 assert_eq!(shown, word, "{verdict}, {ended:?}");
                 assert_eq!(exit_code(counts, &ended), code, "{verdict}, {ended:?}");
             }

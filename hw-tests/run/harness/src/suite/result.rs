@@ -5,12 +5,29 @@ use std::ops::AddAssign;
 
 use rcflash_link::RetryCounts;
 use serde::{Deserialize, Serialize};
+use strum::{EnumCount, VariantArray};
 
 use super::Suite;
 
 /// The outcome of a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumCount,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Verdict {
     /// All values are as expected.
     Pass,
@@ -30,34 +47,12 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts.
-    pub const ALL: [Self; 7] = [
-        Self::Pass,
-        Self::Fail,
-        Self::Timeout,
-        Self::Error,
-        Self::Flaky,
-        Self::Skipped,
-        Self::NotRun,
-    ];
+    pub const ALL: [Self; Self::COUNT] = *Self::VARIANTS.first_chunk().expect("all of them");
 
     /// Returns the name of the verdict, as in reports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Timeout => "timeout",
-            Self::Error => "error",
-            Self::Flaky => "flaky",
-            Self::Skipped => "skipped",
-            Self::NotRun => "not-run",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+        self.into()
     }
 }
 
@@ -169,6 +164,13 @@ impl<S: Suite> CaseResult<S> {
         }
     }
 
+    /// Adds the attempts, retries and time of another result of the case.
+    pub(crate) fn add_costs(&mut self, other: &Self) {
+        self.attempts += other.attempts;
+        self.retries += other.retries;
+        self.elapsed_us += other.elapsed_us;
+    }
+
     /// Returns `true` if a reply of the board was judged.
     #[must_use]
     pub fn is_answered(&self) -> bool {
@@ -252,7 +254,7 @@ impl VerdictCounts {
     }
 
     /// Adds a result; a failure that the baseline already has counts as a pass.
-    pub fn add_excluding_known<S: Suite>(&mut self, result: &CaseResult<S>) {
+    pub(crate) fn add_excluding_known<S: Suite>(&mut self, result: &CaseResult<S>) {
         self.add_as(result, if result.known { Verdict::Pass } else { result.verdict });
     }
 

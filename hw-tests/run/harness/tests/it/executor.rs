@@ -128,8 +128,12 @@ fn verdicts_report_and_exit_code_are_those_of_a_board() {
     let failing = Plan { failing: "c", ..ALL_PASS };
     let done = run(&config(folder.path()), failing).expect("it ends");
     assert_eq!(done.exit_code(), 1);
-    assert!(done.totals.table().contains("cases  outputs"), "{}", done.totals.table());
-    assert!(done.totals.problems_text().contains("HL: 6, expected 7"));
+    assert!(
+        done.totals.results_text().contains("cases  outputs"),
+        "{}",
+        done.totals.results_text()
+    );
+    assert!(done.totals.results_text().contains("HL: 6, expected 7"));
     let report = report(folder.path());
     assert_eq!((report.counts.pass, report.counts.fail, report.counts.values), (4, 1, 5));
     assert_eq!((report.run.profile.as_str(), report.image), ("none", None));
@@ -233,7 +237,7 @@ fn a_soak_run_writes_every_failure_and_its_counts_once_a_minute() {
         let soak = RunConfig { count: Some(12), ..config(folder.path()) };
         let done = run_by(clock, &soak, Plan { failing: "b", ..ALL_PASS }).expect("it ends");
         assert_eq!((done.exit_code(), done.totals.counts().fail), (1, 3));
-        let problems = done.totals.problems_text();
+        let problems = done.totals.results_text();
         assert_eq!(problems.matches("fail b ").count(), 1, "each case once: {problems}");
         let text = std::fs::read_to_string(folder.path().join("results")).expect("it is written");
         let count = |kind: &str| text.lines().filter(|line| line.starts_with(kind)).count();

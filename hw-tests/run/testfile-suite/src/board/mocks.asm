@@ -1,8 +1,5 @@
-; What mocks do on a board instead of the routines that they replace. mocks.rs appends the entries
-; and tables, and reads the counts. SP is never below the return address of the mock.
-
-        .IDENT  MOCKS
-        .INTERN MOCK,%HL,%REGS
+; What mocks do on a board instead of the routines that they replace. mocks.rs adds the entries,
+; tables and records, and reads the counts. SP is never below the return address of the mock.
 
 ; MOCK - counts a call, sets registers and memory, and returns for the routine.
 ;   Entry:    %HL = HL of the caller, HL = table of the mock
@@ -118,4 +115,3 @@ MOCK:   SDED    %DE
 %DE2:   .WORD   0
 %HL2:   .WORD   0
 %RET:   .WORD   0
-        .END

@@ -6,11 +6,14 @@ use firmware_wire::{
     CALL_STACK_BYTES, CallRead, CallResult, CallStatus, MemoryResult, RegisterPair, RegisterSet,
     RegisterValues,
 };
-use z80_core::{REGISTER_HALVES, Registers, register_value};
+use z80_core::{REGISTER_HALVES, set_register};
 
 use super::mocks::TABLE;
 use crate::machine::{ArgumentSweep, Call, CallEnd, Outcome};
+use crate::registers::value;
 
+/// The names of [`RegisterPair::ALL`].
+const PAIRS: [&str; 10] = ["AF", "BC", "DE", "HL", "IX", "IY", "AF'", "BC'", "DE'", "HL'"];
 /// Bytes of a routine's stack that interrupts use.
 const INTERRUPT_BYTES: u16 = 16;
 
@@ -36,13 +39,12 @@ pub(super) fn request(
 /// Returns the request to count through arguments.
 pub(super) fn count_request(first: &Call, count: &ArgumentSweep) -> wire::CountRequest {
     let numbers = |names: &[&'static str]| names.iter().filter_map(|name| number(name)).collect();
-    let counted = count.counted.iter().rev();
-    let value = counted.filter_map(|name| register_value(&first.registers, name));
+    let values_before = count.counted.iter().rev().map(|name| value(&first.registers, name));
     wire::CountRequest {
         entry: first.address,
         registers: values(first),
         counted: numbers(&count.counted),
-        first: value.fold(0, |value, byte| value << 8 | u32::from(byte)),
+        first: values_before.fold(0, |value, byte| value << 8 | u32::from(byte)),
         calls: count.calls,
         flags: count.flags,
         results: numbers(&count.results),
@@ -51,15 +53,14 @@ pub(super) fn count_request(first: &Call, count: &ArgumentSweep) -> wire::CountR
 }
 
 /// Returns the number of a register of eight bits in COUNT: F is 0, A 1, C 2, B 3.
-fn number(name: &str) -> Option<u8> {
+pub(super) fn number(name: &str) -> Option<u8> {
     REGISTER_HALVES.iter().position(|half| *half == name).map(|index| index as u8 ^ 1)
 }
 
 fn values(call: &Call) -> RegisterValues {
     let mut values = RegisterValues::default();
-    let mut registers = call.registers;
-    for (pair, value) in pairs(&mut registers) {
-        values.set(pair, *value);
+    for (pair, name) in RegisterPair::ALL.into_iter().zip(PAIRS) {
+        values.set(pair, value(&call.registers, name));
     }
     values
 }
@@ -72,8 +73,8 @@ pub(super) fn stack_used(status: CallStatus, bytes: u8) -> u16 {
 /// Returns the outcome of a call that has returned.
 pub(super) fn outcome(call: &Call, result: &CallResult) -> Outcome {
     let mut registers = call.registers;
-    for (pair, value) in pairs(&mut registers) {
-        *value = result.register(pair).unwrap_or_default();
+    for (pair, name) in RegisterPair::ALL.into_iter().zip(PAIRS) {
+        set_register(&mut registers, name, result.register(pair).unwrap_or_default());
     }
     let mut read = result.memory.iter().map(|memory| match memory {
         MemoryResult::Bytes(bytes) => bytes.clone(),
@@ -89,7 +90,7 @@ pub(super) fn outcome(call: &Call, result: &CallResult) -> Outcome {
     Outcome {
         registers,
         memory,
-        mock_calls: counts.chunks_exact(TABLE.into()).map(count).collect(),
+        mock_calls: counts.chunks_exact(TABLE).map(count).collect(),
         stack: (!result.status.is_interrupted()).then_some(result.stack_used.into()),
         violations: violations(call, result),
         ..Outcome::unfinished(call, CallEnd::Returned)
@@ -112,25 +113,10 @@ fn violations(call: &Call, result: &CallResult) -> Vec<(ViolationKind, Option<u1
     found.into_iter().flatten().map(|kind| (kind, None)).collect()
 }
 
-/// Returns the register pairs of the wire.
-pub(super) fn pairs(registers: &mut Registers) -> [(RegisterPair, &mut u16); 10] {
-    let Registers { af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt, .. } = registers;
-    [
-        (RegisterPair::Af, af),
-        (RegisterPair::Bc, bc),
-        (RegisterPair::De, de),
-        (RegisterPair::Hl, hl),
-        (RegisterPair::Ix, ix),
-        (RegisterPair::Iy, iy),
-        (RegisterPair::AfAlt, af_alt),
-        (RegisterPair::BcAlt, bc_alt),
-        (RegisterPair::DeAlt, de_alt),
-        (RegisterPair::HlAlt, hl_alt),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
+    use z80_core::Registers;
+
     use super::*;
 
     fn call() -> Call {

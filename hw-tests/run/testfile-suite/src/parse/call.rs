@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use cli_support::text::Escape;
+use tdlasm::image::ImageRun;
 use z80_core::{Flags, parse_number};
 
 use super::values::{ARRAY, range, width};
 use super::{CALLS, Reader};
-use crate::block::Block;
 use crate::document::{Fields, Item};
 use crate::machine::{Call, Entry, Interrupt, Measure, Mock, MockReturn};
-use crate::matcher::{Matcher, Test};
+use crate::matcher::{Matcher, Operator};
 use crate::model::{Expectation, ExpectedMemory, Step, Sweep};
 use crate::program::{Console, MAX_INPUT, MAX_OUTPUT};
 use crate::registers::{clobbers, register};
@@ -40,7 +40,7 @@ impl Reader<'_> {
     }
 
     /// Reads a call whose interrupts are each at one T-state.
-    pub(super) fn step_without_sweep(&self, fields: &Fields<'_>) -> Step {
+    pub(crate) fn step_without_sweep(&self, fields: &Fields<'_>) -> Step {
         let step = self.step(fields);
         if let (Some(_), Some(item)) = (step.sweep, fields.get("interrupt")) {
             item.report(ONE_SWEEP);
@@ -197,7 +197,7 @@ impl Reader<'_> {
 
     /// Reads what is expected of a call, apart from `check`.
     fn expectation(&self, fields: &Fields<'_>, mocks: &[Mock]) -> Expectation {
-        let limit = |key, measure| Some((measure, self.matcher(fields.get(key)?, 4, Test::Le)));
+        let limit = |key, measure| Some((measure, self.matcher(fields.get(key)?, 4, Operator::LE)));
         let limits = [limit("cycles", Measure::Cycles), limit("stack", Measure::Stack)];
         let calls = fields.entries("calls", "a table such as { PUTC = 3 }", |item| {
             let count = item.integer(0..=0xFFFF) as u32;
@@ -220,7 +220,7 @@ impl Reader<'_> {
             let unknown =
                 |_| format!("unknown expectation '{}': expected {what}", item.key.escaped());
             let name = item.checked(register(item.key).map_err(unknown))?;
-            Some((Measure::Register(name), self.matcher(item, width(name), Test::Eq)))
+            Some((Measure::Register(name), self.matcher(item, width(name), Operator::EQ)))
         });
         Expectation {
             values: limits.into_iter().flatten().chain(calls).chain(registers.flatten()).collect(),
@@ -254,7 +254,7 @@ impl Reader<'_> {
     }
 
     /// Reads memory without its contents: addresses and numbers of bytes.
-    pub(super) fn ranges(&self, fields: &Fields<'_>, key: &'static str) -> Vec<(u16, usize)> {
+    pub(crate) fn ranges(&self, fields: &Fields<'_>, key: &'static str) -> Vec<(u16, usize)> {
         fields.tables(key, RANGES, |fields| {
             let (first, _) = self.address(fields, "at", "\"BUFFER\"");
             (first, fields.integer("size", 1..=0x1_0000).unwrap_or(1) as usize)
@@ -262,7 +262,7 @@ impl Reader<'_> {
     }
 
     /// Reads memory that is written.
-    pub(super) fn blocks(&self, fields: &Fields<'_>, key: &'static str) -> Vec<Block> {
+    pub(crate) fn blocks(&self, fields: &Fields<'_>, key: &'static str) -> Vec<ImageRun> {
         fields.tables(key, MEMORY, |fields| {
             let ExpectedMemory { address, width, elements, .. } = self.memory(fields);
             let values: Option<Vec<_>> = elements.iter().map(Matcher::value).collect();
@@ -271,14 +271,14 @@ impl Reader<'_> {
                 fields.table.report(message);
             }
             let bytes = |value: u32| value.to_le_bytes().into_iter().take(width.into());
-            Block { address, bytes: values.into_iter().flatten().flat_map(bytes).collect() }
+            ImageRun { address, bytes: values.into_iter().flatten().flat_map(bytes).collect() }
         })
     }
 
     fn memory(&self, fields: &Fields<'_>) -> ExpectedMemory {
         let (address, name) = self.address(fields, "at", "\"BUFFER\"");
         let list = |item: Item<'_>, width| {
-            (width, item.each(ARRAY, |item| self.matcher(item, width, Test::Eq)))
+            (width, item.each(ARRAY, |item| self.matcher(item, width, Operator::EQ)))
         };
         let equal =
             |bytes: &[u8]| (1, bytes.iter().map(|byte| Matcher::equal((*byte).into())).collect());

@@ -5,7 +5,7 @@ use cli_support::text::Escape;
 use super::Reader;
 use super::values::{range, width};
 use crate::document::{Fields, Item};
-use crate::model::{GeneratedBlock, Generator, Judge, Property};
+use crate::model::{Case, GeneratedBlock, Generator, Judge, Property};
 use crate::registers::{output, register};
 use crate::written::Written;
 
@@ -18,7 +18,7 @@ const MAX_SPACE: u64 = 1 << 24;
 const LENGTH: &str = "a range such as \"1..=64\"";
 
 impl Reader<'_> {
-    pub(super) fn property(&self, fields: &Fields<'_>) -> Property {
+    pub(super) fn property(&self, fields: &Fields<'_>) -> Case {
         let (heading, step) = (self.heading(fields), self.step_without_sweep(fields));
         let written = |item: Item<'_>| (item.key.to_owned(), Written::of(item));
         let written = fields.read().into_iter().map(written).collect();
@@ -41,15 +41,13 @@ impl Reader<'_> {
             judge: self.judge(fields),
             cases: fields.integer("cases", 1..=MAX_CASES).map_or(CASES, |cases| cases as u32),
             seed: fields.integer("seed", 0..=i64::MAX),
-            heading,
-            step,
             written,
             args,
             blocks,
             exhaustive,
         };
         self.check_property(&property, fields);
-        property
+        Case { heading, steps: vec![step], property: Some(property) }
     }
 
     fn check_property(&self, property: &Property, fields: &Fields<'_>) {
@@ -126,11 +124,10 @@ impl Reader<'_> {
     }
 
     /// Reads the names of registers and flags.
-    pub(super) fn outputs(&self, fields: &Fields<'_>) -> Option<Vec<&'static str>> {
-        let outputs = fields.each("outputs", "an array such as [\"HL\", \"FC\"]", |item| {
-            item.checked(output(item.text("\"HL\"")))
-        });
-        fields.get("outputs").map(|_| outputs.into_iter().flatten().collect())
+    pub(crate) fn outputs(&self, fields: &Fields<'_>) -> Option<Vec<&'static str>> {
+        let name = |item: Item<'_>| item.checked(output(item.text("\"HL\"")));
+        let outputs = fields.get("outputs")?.each("an array such as [\"HL\", \"FC\"]", name);
+        Some(outputs.into_iter().flatten().collect())
     }
 
     fn judge(&self, fields: &Fields<'_>) -> Judge {

@@ -10,7 +10,7 @@ use z80_core::{
 
 use super::Reader;
 use crate::document::{Fields, Item};
-use crate::matcher::{Matcher, Test};
+use crate::matcher::{Matcher, Operator, Test};
 use crate::registers::without_prefix;
 
 /// The significant letters of a symbol, unless the source was assembled with long symbols.
@@ -155,28 +155,21 @@ impl Reader<'_> {
         Some((text.to_owned(), self.expression(item, text, &name, others)?))
     }
 
-    /// Reads an expected value: a number, for which `plain` stands, or operators.
-    pub(super) fn matcher(&self, item: Item<'_>, width: u16, plain: fn(u32) -> Test) -> Matcher {
+    /// Reads an expected value: operators, or a number with which it compares as `plain` states.
+    pub(super) fn matcher(&self, item: Item<'_>, width: u16, plain: &'static Operator) -> Matcher {
         let number = |item: Item<'_>| self.number(item, width, NUMBER);
         if !item.value.is_table() {
-            return Matcher { mask: None, tests: vec![plain(number(item))] };
+            return Matcher::new([(plain, number(item))]);
         }
         let operators = |fields: &Fields<'_>| {
-            let test = |key, test: fn(u32) -> Test| fields.get(key).map(|item| test(number(item)));
-            let mut tests = vec![
-                test("eq", Test::Eq),
-                test("ne", Test::Ne),
-                test("lt", Test::Lt),
-                test("le", Test::Le),
-                test("gt", Test::Gt),
-                test("ge", Test::Ge),
-            ];
-            let all = fields.get("any_of");
-            tests.push(all.map(|all| Test::AnyOf(all.each(ARRAY, number))));
-            Matcher {
-                mask: fields.get("mask").map(number),
-                tests: tests.into_iter().flatten().collect(),
-            }
+            let test = |operator: &'static Operator| {
+                let item = fields.get(operator.key)?;
+                let several = operator == Operator::ANY_OF;
+                let operands = if several { item.each(ARRAY, number) } else { vec![number(item)] };
+                Some(Test { operator, operands })
+            };
+            let tests = Operator::ALL.into_iter().filter_map(test).collect();
+            Matcher { mask: fields.get("mask").map(number), tests }
         };
         let matcher = item.table("", operators).unwrap_or_default();
         if matcher.tests.is_empty() {

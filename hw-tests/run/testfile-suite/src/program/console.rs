@@ -6,15 +6,13 @@ use std::ops::RangeInclusive;
 
 use cli_support::text::Escape;
 use firmware::code_map::MappedProgram;
+use tdlasm::image::ImageRun;
 use tdlasm::module::Module;
 
 use super::assemble_text;
-use crate::block::Block;
 
 /// The entry of the module, to which programs refer.
 const BDOS: &str = "BDOS";
-/// The opcode of JMP.
-pub(crate) const JUMP: u8 = 0xC3;
 /// Offsets in the module: a routine that prints A, two endless loops, input and output, each a
 /// count and a buffer.
 const PUTC: u16 = 3;
@@ -62,9 +60,8 @@ impl LinkedConsole {
             };
             let unknown = || format!("console: unknown label '{}'", name.escaped());
             let first = known.ok_or_else(unknown)?;
-            let [low, high] = base.wrapping_add(PUTC).to_le_bytes();
             let is_label = |at: u16| program.labels.iter().any(|(label, _)| *label == at);
-            let mut bytes = (first..).zip([JUMP, low, high]);
+            let mut bytes = (first..).zip(jump(base.wrapping_add(PUTC)));
             let has_room = !(first..).skip(1).take(2).any(is_label);
             if !has_room || !bytes.all(|(at, byte)| program.image.set_byte(at, byte)) {
                 return Err(format!("console: {} has less than 3 bytes", name.escaped()));
@@ -89,15 +86,15 @@ impl LinkedConsole {
     }
 
     /// Returns what is written before a call: the input, and no output.
-    pub(crate) fn before(&self, input: &[u8]) -> Vec<Block> {
+    pub(crate) fn before(&self, input: &[u8]) -> Vec<ImageRun> {
         if !self.has_module() {
             return Vec::new();
         }
         let mut bytes = vec![0, 0];
         bytes.extend((input.len() as u16).to_le_bytes());
         bytes.extend(input);
-        let output = Block { address: self.base.wrapping_add(OUTPUT), bytes: vec![0, 0] };
-        vec![Block { address: self.base.wrapping_add(INPUT), bytes }, output]
+        let output = ImageRun { address: self.base.wrapping_add(OUTPUT), bytes: vec![0, 0] };
+        vec![ImageRun { address: self.base.wrapping_add(INPUT), bytes }, output]
     }
 
     /// Returns the memory that is read after a call: address and number of bytes.
@@ -136,6 +133,12 @@ impl LinkedConsole {
             _ => None,
         }
     }
+}
+
+/// Returns the instruction that jumps to an address.
+pub(crate) fn jump(target: u16) -> [u8; 3] {
+    let [low, high] = target.to_le_bytes();
+    [0xC3, low, high]
 }
 
 /// Returns the module.

@@ -12,7 +12,7 @@ use z80_core::{FLAGS, REGISTER_HALVES, canonical_register_name, register_halves}
 
 use crate::case::{Run, single_call};
 use crate::machine::ArgumentSweep;
-use crate::model::{Generator, Judge, Property};
+use crate::model::{Generator, Judge, Property, Step};
 use crate::registers::{is_input, value, without_prefix};
 use crate::result::RunError;
 use crate::simulated::SimulatedMachine;
@@ -43,16 +43,16 @@ pub(super) struct Counter {
 impl Counter {
     /// Returns `None` if a judge needs memory, the console, mocks or a program, or if no argument
     /// counts up.
-    pub(super) fn new(run: &Run<'_>, property: &Property) -> Option<Self> {
-        let expect = &property.step.expect;
+    pub(super) fn new(run: &Run<'_>, step: &Step, property: &Property) -> Option<Self> {
+        let expect = &step.expect;
         let reads = expect.checks.iter().any(|(_, condition)| condition.reads_memory());
         let is_program = matches!(property.judge, Judge::Reference(..));
         let reads = reads || !expect.memory.is_empty() || expect.console.is_some();
-        if reads || is_program || !property.step.call.mocks.is_empty() {
+        if reads || is_program || !step.call.mocks.is_empty() {
             return None;
         }
         let (counted, period) = counted(property);
-        let (results, flags) = results(run, property);
+        let (results, flags) = results(run, step, property);
         let simulated = SimulatedMachine::new(&run.file.program);
         (period > 1 && !results.is_empty()).then_some(Self {
             simulated,
@@ -73,37 +73,40 @@ impl Counter {
     ) -> Result<(u64, bool), RunError> {
         let first = nth_input(trial.property, range.start);
         let start = range.start;
-        let Simulated { end, has_passed, count, stack } = self.simulate(trial, range)?;
+        let (count, has_passed) = self.simulate(trial, range)?;
+        let end = start + u64::from(count.calls);
         let calls = trial.result.details.calls;
         // A call by itself also writes memory, and shows what can't be checked.
         let is_ready = has_passed
             && (std::mem::take(&mut self.is_prepared)
-                || trial
-                    .try_inputs(std::slice::from_ref(&first))?
-                    .iter()
-                    .all(|one| one.1.is_none()));
+                || trial.first_failure(std::slice::from_ref(&first))?.is_none());
         trial.result.details.calls = calls;
         if !is_ready {
             return Ok((end, false));
         }
         let call = single_call(trial.run.file, &trial.step(&first));
-        let used = trial.run.machine.count(&call, &count)?.filter(|used| Some(*used) <= stack);
-        if let Some(used) = used {
+        let used = trial.run.machine.count(&call, &count)?;
+        if used.is_some() {
             trial.result.details.calls += end - start;
             self.is_prepared = true;
-            trial.result.details.stack = trial.result.details.stack.max(Some(used));
+            trial.result.details.stack = trial.result.details.stack.max(used);
         }
         Ok((end, used.is_some()))
     }
 
-    /// Makes and judges the calls of the first inputs on the simulated machine.
-    fn simulate(&mut self, trial: &Trial<'_>, range: Range<u64>) -> Result<Simulated, RunError> {
-        let Trial { run, property, .. } = trial;
+    /// Makes and judges the calls of the first inputs on the simulated machine. Returns the same
+    /// calls for the other machine, and whether they have passed.
+    fn simulate(
+        &mut self,
+        trial: &Trial<'_>,
+        range: Range<u64>,
+    ) -> Result<(ArgumentSweep, bool), RunError> {
+        let (case, property) = (trial.case, trial.property);
         let period_end = (range.start / self.period + 1) * self.period;
         let limit = range.end.min(period_end).min(range.start + MAX_CALLS);
-        let (reference, result) = (None, result_of(&property.heading));
-        let run = Run { machine: &mut self.simulated, ..*run };
-        let mut model = Trial { run, property, reference, result, spent: 0 };
+        let (reference, result) = (None, result_of(&case.heading));
+        let run = Run { machine: &mut self.simulated, ..trial.run };
+        let mut model = Trial { run, case, property, reference, result, spent: 0 };
         let (mut end, mut bytes, mut has_passed) = (range.start, Vec::new(), true);
         while end < limit && model.spent < MAX_T_STATES {
             let numbers = end..limit.min(end + BATCH as u64);
@@ -124,20 +127,10 @@ impl Counter {
             flags: self.flags,
             crc: crc32(&bytes),
             t_states: model.spent,
+            stack: model.result.details.stack.unwrap_or_default(),
         };
-        Ok(Simulated { end, has_passed, count, stack: model.result.details.stack })
+        Ok((count, has_passed))
     }
-}
-
-/// What calls did on the simulated machine.
-struct Simulated {
-    /// The number of the input after them.
-    end: u64,
-    has_passed: bool,
-    /// The same calls for the other machine.
-    count: ArgumentSweep,
-    /// The most bytes of stack.
-    stack: Option<u16>,
 }
 
 /// Returns the registers that count when the number of an input does, and for how many inputs.
@@ -160,10 +153,10 @@ fn counted(property: &Property) -> (Vec<&'static str>, u64) {
 }
 
 /// Returns the registers and flags that the judge uses.
-fn results(run: &Run<'_>, property: &Property) -> (Vec<&'static str>, u8) {
-    let expect = &property.step.expect;
+fn results(run: &Run<'_>, step: &Step, property: &Property) -> (Vec<&'static str>, u8) {
+    let expect = &step.expect;
     let given = property.args.iter().map(|(name, _)| *name);
-    let given = given.chain(property.step.registers.iter().map(|(name, _)| *name));
+    let given = given.chain(step.registers.iter().map(|(name, _)| *name));
     let given: BTreeSet<_> = given.flat_map(register_halves).collect();
     let is_output = |name: &&str| !is_input(name, &given);
     let variables = expect.checks.iter().flat_map(|(_, condition)| condition.variables());
@@ -177,7 +170,7 @@ fn results(run: &Run<'_>, property: &Property) -> (Vec<&'static str>, u8) {
         .filter_map(|name| canonical_register_name(name))
         .flat_map(register_halves)
         .collect();
-    let contract = run.options.contracts.iter().find(|one| one.is_called(run.file, &property.step));
+    let contract = run.options.contracts.iter().find(|one| one.is_called(run.file, step));
     let contract = contract.and_then(|one| one.may_change.as_ref());
     let may_change = [expect.clobbers.as_ref(), contract];
     for allowed in may_change.into_iter().flatten() {

@@ -44,14 +44,6 @@ pub(super) fn runner(seed: u64) -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
 }
 
-/// Generates an input.
-///
-/// # Errors
-/// Returns the reason if proptest can't.
-pub(super) fn tree(strategy: &InputStrategy, runner: &mut TestRunner) -> Result<InputTree, String> {
-    strategy.new_tree(runner).map_err(|reason| reason.to_string())
-}
-
 /// Returns the strategy of a property's inputs.
 pub(super) fn strategy(property: &Property) -> InputStrategy {
     let args: Vec<_> = property.args.iter().map(|(_, generator)| values(generator)).collect();

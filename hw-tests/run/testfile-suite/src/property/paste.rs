@@ -2,11 +2,11 @@
 
 use z80_core::canonical_register_name;
 
-use super::Failure;
+use super::{Failure, Trial};
 use crate::case::single_call;
 use crate::machine::Measure;
 use crate::matcher::Matcher;
-use crate::model::{Property, Step, TestFile};
+use crate::model::{Expectation, Step};
 use crate::registers::value;
 use crate::written::{Written, field};
 
@@ -15,14 +15,9 @@ const REWRITTEN: [&str; 6] = ["name", "call", "in", "memory", "expect", "check"]
 
 /// Returns a case that repeats a failing call: the property as its file writes it, with the values
 /// of the input and what the judge expects.
-pub(super) fn case(
-    file: &TestFile,
-    property: &Property,
-    failure: &Failure,
-    origin: &str,
-) -> String {
-    let Failure { step, is_of_other, .. } = failure;
-    let name = format!("{}, by {origin}", property.heading.name);
+pub(super) fn case(trial: &Trial<'_>, failure: &Failure, origin: &str) -> String {
+    let (Failure { step, is_of_other, .. }, property) = (failure, trial.property);
+    let name = format!("{}, by {origin}", trial.case.heading.name);
     let kept = property.written.iter().filter(|(key, _)| !REWRITTEN.contains(&&key[..])).cloned();
     let mut fields: Vec<_> = [
         ("name".to_owned(), Written::text(&name)),
@@ -36,16 +31,16 @@ pub(super) fn case(
             fields.push((name.to_owned(), value));
         }
     };
-    add("in", Written::Table(inputs(file, property, step)));
+    add("in", Written::Table(inputs(trial, step)));
     let mut memory = elements(&property.written, "memory");
     let generated =
-        property.blocks.iter().zip(&step.call.memory[property.step.call.memory.len()..]);
+        property.blocks.iter().zip(&step.call.memory[trial.case.steps[0].call.memory.len()..]);
     memory.extend(generated.map(|(block, memory)| bytes_at(&block.name, &memory.bytes)));
     add("memory", Written::Array(memory));
     if !is_of_other {
         let checks = step.expect.checks.iter().map(|(text, _)| Written::text(text));
         add("check", Written::Array(checks.collect()));
-        add("expect", Written::Table(expectations(property, step)));
+        add("expect", Written::Table(expectations(trial, &step.expect)));
     }
     let lines = fields.iter().map(|one| field(one) + "\n");
     format!("[[case]]\n{}", lines.collect::<String>())
@@ -74,17 +69,18 @@ fn bytes_at(address: &str, bytes: &[u8]) -> Written {
 
 /// Returns the registers and flags that are set. A register that shares a part with a later one has
 /// the value that the call starts with, as a file has no order.
-fn inputs(file: &TestFile, property: &Property, step: &Step) -> Vec<(String, Written)> {
-    let registers = single_call(file, step).registers;
-    let mut inputs = fields_of(&property.written, "in");
+fn inputs(trial: &Trial<'_>, step: &Step) -> Vec<(String, Written)> {
+    let registers = single_call(trial.run.file, step).registers;
+    let of_all = &trial.case.steps[0].registers;
+    let mut inputs = fields_of(&trial.property.written, "in");
     for (name, written) in &mut inputs {
         let Some(register) = canonical_register_name(name) else { continue };
-        let given = property.step.registers.iter().rfind(|(other, _)| *other == register);
+        let given = of_all.iter().rfind(|(other, _)| *other == register);
         if given.is_none_or(|(_, given)| *given != value(&registers, register)) {
             *written = Written::number(value(&registers, register));
         }
     }
-    for (register, _) in &step.registers[property.step.registers.len()..] {
+    for (register, _) in &step.registers[of_all.len()..] {
         let is_given =
             |(name, _): &(String, Written)| canonical_register_name(name) == Some(register);
         if !inputs.iter().any(is_given) {
@@ -95,9 +91,9 @@ fn inputs(file: &TestFile, property: &Property, step: &Step) -> Vec<(String, Wri
 }
 
 /// Returns the expectations of the property and of the judge.
-fn expectations(property: &Property, step: &Step) -> Vec<(String, Written)> {
-    let (own, all) = (&property.step.expect, &step.expect);
-    let mut expected = fields_of(&property.written, "expect");
+fn expectations(trial: &Trial<'_>, all: &Expectation) -> Vec<(String, Written)> {
+    let own = &trial.case.steps[0].expect;
+    let mut expected = fields_of(&trial.property.written, "expect");
     for (measure, matcher) in &all.values[own.values.len()..] {
         if let (Measure::Register(name), Some(value)) = (measure, matcher.value()) {
             expected.push(((*name).to_owned(), Written::number(value)));

@@ -2,8 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TrySendError, sync_channel};
 use std::time::Duration;
 
 use cli_support::text::Escape;
@@ -14,18 +13,22 @@ use crate::model::TestFile;
 
 /// The time for a reply, the start of the program included.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time within which a program that closes its output must end.
-const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
-/// The maximum length of a reply, and what is kept of messages.
-const MAX_REPLY: u64 = 1 << 20;
-const MAX_MESSAGES: u64 = 4096;
+/// How often a program that closes its output is asked whether it has ended: for a second.
+const EXIT_POLLS: u32 = 100;
+const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// The maximum length of a reply or a message.
+const MAX_LINE: u64 = 1 << 20;
+/// Replies, and messages, that are kept until the next request.
+const MAX_LINES: usize = 1000;
 
 /// A running reference program.
 pub(super) struct Reference {
     child: Child,
     input: Option<ChildStdin>,
     replies: Receiver<String>,
-    messages: Arc<Mutex<String>>,
+    messages: Receiver<String>,
+    /// The last message that is no empty line.
+    last_message: String,
     /// An error at the line that names it, without its end.
     error: FileError,
 }
@@ -46,12 +49,11 @@ impl Reference {
         let mut child = command.spawn().map_err(|why| {
             error(format!("can't start the reference '{}': {why}", words[0].escaped()))
         })?;
-        let messages = Arc::new(Mutex::new(String::new()));
-        let replies = read_replies(child.stdout.take());
-        read_messages(child.stderr.take(), Arc::clone(&messages));
-        let input = child.stdin.take();
+        let replies = read_lines(child.stdout.take());
+        let messages = read_lines(child.stderr.take());
+        let (input, last_message) = (child.stdin.take(), String::new());
         let error = error(format!("reference {}: ", words.join(" ").escaped()));
-        Ok(Self { child, input, replies, messages, error })
+        Ok(Self { child, input, replies, messages, last_message, error })
     }
 
     /// Sends a request and returns the reply.
@@ -66,6 +68,7 @@ impl Reference {
             true => self.replies.recv_timeout(REPLY_TIMEOUT),
             false => Err(RecvTimeoutError::Disconnected),
         };
+        self.receive_messages();
         match reply {
             Ok(reply) => serde_json::from_str(&reply).map_err(|_| {
                 let reply = reply.trim_end().escaped();
@@ -87,22 +90,23 @@ impl Reference {
     }
 
     fn ended(&mut self) -> FileError {
-        let step = Duration::from_millis(10);
-        let mut waited = Duration::ZERO;
-        let status = loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => break status.to_string(),
-                _ if waited >= EXIT_TIMEOUT => break "its output was closed".to_owned(),
-                _ => std::thread::sleep(step),
-            }
-            waited += step;
-        };
-        // The thread that reads messages ends with the program.
-        std::thread::sleep(step);
-        let messages = self.messages.lock().map(|text| text.clone()).unwrap_or_default();
-        let last = messages.lines().rev().find(|line| !line.trim().is_empty());
-        let last = last.map(|line| format!(": {}", line.trim().escaped())).unwrap_or_default();
+        let ended = (0..EXIT_POLLS).find_map(|_| {
+            let status = self.child.try_wait().ok().flatten();
+            // The thread that reads messages ends with the program.
+            std::thread::sleep(EXIT_POLL_INTERVAL);
+            status
+        });
+        let status = ended.map_or("its output was closed".to_owned(), |end| end.to_string());
+        self.receive_messages();
+        let last = self.last_message.trim().escaped();
+        let last = if last.is_empty() { last } else { format!(": {last}") };
         self.error(&format!("it ended before its reply ({status}){last}"))
+    }
+
+    /// Keeps the last message.
+    fn receive_messages(&mut self) {
+        let last = self.messages.try_iter().filter(|line| !line.trim().is_empty()).last();
+        self.last_message = last.unwrap_or(std::mem::take(&mut self.last_message));
     }
 }
 
@@ -115,36 +119,21 @@ impl Drop for Reference {
     }
 }
 
-/// Reads lines in a thread, so that waiting for one can end.
-fn read_replies(output: Option<impl Read + Send + 'static>) -> Receiver<String> {
-    let (sender, receiver) = channel();
+/// Reads lines in a thread, so that waiting for one can end. Those that nobody receives are
+/// dropped, so that the program never waits.
+fn read_lines(output: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (sender, receiver) = sync_channel(MAX_LINES);
     if let Some(output) = output {
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
-            loop {
-                let mut line = Vec::new();
-                let read = output.by_ref().take(MAX_REPLY).read_until(b'\n', &mut line);
-                let reply = String::from_utf8_lossy(&line).into_owned();
-                if !matches!(read, Ok(1..)) || sender.send(reply).is_err() {
+            let mut line = Vec::new();
+            while let Ok(1..) = output.by_ref().take(MAX_LINE).read_until(b'\n', &mut line) {
+                let text = String::from_utf8_lossy(&std::mem::take(&mut line)).into_owned();
+                if let Err(TrySendError::Disconnected(_)) = sender.try_send(text) {
                     return;
                 }
             }
         });
     }
     receiver
-}
-
-/// Keeps the start of the messages and drops the rest, so that the program never waits.
-fn read_messages(output: Option<impl Read + Send + 'static>, messages: Arc<Mutex<String>>) {
-    let Some(mut output) = output else { return };
-    std::thread::spawn(move || {
-        let mut bytes = [0; 1024];
-        while let Ok(count @ 1..) = output.read(&mut bytes) {
-            if let Ok(mut messages) = messages.lock()
-                && (messages.len() as u64) < MAX_MESSAGES
-            {
-                messages.push_str(&String::from_utf8_lossy(&bytes[..count]));
-            }
-        }
-    });
 }

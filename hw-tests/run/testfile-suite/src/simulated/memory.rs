@@ -2,15 +2,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use board_simulator::ViolationKind;
+use tdlasm::image::ImageRun;
 use z80_core::Bus;
 
 use super::FILL;
-use crate::block::Block;
 use crate::machine::Call;
-use crate::program::{JUMP, LinkedConsole, Program};
+use crate::program::{LinkedConsole, Program, jump};
 
 /// What a port returns for which a call has no values: that of an open bus.
 pub(super) const OPEN_BUS: u8 = 0xFF;
@@ -44,9 +44,9 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Creates memory without a program.
-    pub(super) fn empty() -> Self {
-        Self {
+    /// Creates memory with a program.
+    pub(super) fn new(program: &Program) -> Self {
+        let mut memory = Self {
             bytes: vec![FILL; 0x1_0000],
             marks: vec![0; 0x1_0000],
             pc: 0,
@@ -57,34 +57,31 @@ impl Memory {
             inputs: BTreeMap::new(),
             outputs: BTreeMap::new(),
             written: Vec::new(),
-        }
-    }
-
-    /// Creates memory with a program.
-    pub(super) fn new(program: &Program) -> Self {
-        let mut memory = Self::empty();
-        let Self { bytes, marks, .. } = &mut memory;
-        for run in program.image.runs() {
-            let at = usize::from(run.address);
-            bytes[at..at + run.bytes.len()].copy_from_slice(&run.bytes);
-            marks[at..at + run.bytes.len()].fill(PROGRAM);
+        };
+        for run in program.linked.image.runs() {
+            memory.store(run);
+            memory.mark(u32::from(run.address)..run.end(), PROGRAM);
         }
         for range in &program.sections {
-            let marks = &mut marks[range.start as usize..range.end as usize];
-            marks.iter_mut().for_each(|mark| *mark |= SECTION);
+            memory.mark(range.clone(), SECTION);
         }
         for range in &program.code {
-            marks[range.start as usize..range.end as usize].fill(PROGRAM | CODE);
+            memory.mark(range.clone(), PROGRAM | CODE);
         }
         if let Some(bdos) = program.console.as_ref().and_then(LinkedConsole::bdos)
             && !program.overlaps(BDOS_ENTRY, BDOS_ENTRY + 2)
         {
-            let [low, high] = bdos.to_le_bytes();
-            let entry = usize::from(BDOS_ENTRY)..usize::from(BDOS_ENTRY) + 3;
-            bytes[entry.clone()].copy_from_slice(&[JUMP, low, high]);
-            marks[entry].fill(PROGRAM | CODE);
+            let entry = ImageRun { address: BDOS_ENTRY, bytes: jump(bdos).into() };
+            memory.store(&entry);
+            memory.mark(BDOS_ENTRY.into()..entry.end(), PROGRAM | CODE);
         }
+        memory.written.clear();
         memory
+    }
+
+    fn mark(&mut self, range: Range<u32>, mark: u8) {
+        let marks = &mut self.marks[range.start as usize..range.end as usize];
+        marks.iter_mut().for_each(|marks| *marks |= mark);
     }
 
     fn set(&mut self, address: u16, value: u8) {
@@ -117,7 +114,7 @@ impl Memory {
         }
     }
 
-    pub(super) fn store(&mut self, block: &Block) {
+    pub(super) fn store(&mut self, block: &ImageRun) {
         for (index, byte) in block.bytes.iter().enumerate() {
             self.set(block.address.wrapping_add(index as u16), *byte);
         }

@@ -8,29 +8,32 @@ use hil_harness::live::BoardConfig;
 use rcflash_transport::Transport;
 use serde_json::{Value, json};
 use testfile_suite::{
-    BoardMachine, CallServer, Machine, MachineError, SimulatedMachine, TestFile, TestOptions,
-    TestResult, Verdict, run,
+    BoardMachine, CallServer, Machine, MachineError, Program, SimulatedMachine, TestFile,
+    TestOptions, TestResult, Verdict,
 };
 
-use crate::{folder, parse};
+use crate::{folder, parse, run};
 
-const PROFILES: [&str; 4] = ["rc2014-classic", "rc2014-zed", "sc126", "rc2014-16c550"];
+pub(crate) const PROFILES: [&str; 4] = ["rc2014-classic", "rc2014-zed", "sc126", "rc2014-16c550"];
 
 /// A simulated board in this process, on which the caller runs.
-fn board(profile: &str) -> BoardMachine {
+pub(crate) fn board(profile: &str) -> BoardMachine {
     board_in(profile, |board| board)
 }
 
 /// Like [`board`], in what `wrap` returns.
 fn board_in(profile: &str, wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>) -> BoardMachine {
     let profile = BoardProfile::named(profile).expect("it ships");
-    let board = BoardKind::InProcess { rom: None };
+    let board = BoardKind::InProcess;
     let config = BoardConfig { board, ..BoardConfig::simulated(profile) };
     let machine = BoardMachine::prepare_with(&config, wrap);
     machine.unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn results(file: &TestFile, machine: &mut dyn testfile_suite::Machine) -> Vec<TestResult> {
+pub(crate) fn results(
+    file: &TestFile,
+    machine: &mut dyn testfile_suite::Machine,
+) -> Vec<TestResult> {
     let mut results = Vec::new();
     let options = TestOptions { seed: Some(1), ..TestOptions::default() };
     let ran = run(file, machine, &options, &mut |result| results.push(result));
@@ -424,7 +427,7 @@ fn sessions_return_output_on_the_console_and_counts_of_mocks() {
         "RUN:\tMOV A,E\n\tCALL PUTC\n\tDJNZ RUN\n\tRET\nLOOP:\tJMP LOOP\nPUTC:\tHLT\n\tNOP\n\tNOP";
     let folder = folder(source);
     let [simulated, board]: [Box<dyn testfile_suite::Machine>; 2] =
-        [Box::<SimulatedMachine>::default(), Box::new(board(PROFILES[1]))];
+        [Box::new(SimulatedMachine::new(&Program::default())), Box::new(board(PROFILES[1]))];
     for machine in [simulated, board] {
         let mut session = CallServer::new(machine);
         let mut reply = |request: Value| reply(&mut session, &request);

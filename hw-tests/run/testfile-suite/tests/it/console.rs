@@ -1,8 +1,10 @@
 //! Output on the console and input from it: by CP/M's BDOS, a routine, or a port.
 
-use testfile_suite::{SimulatedMachine, TestFile, Verdict, run};
+use tdlasm::source::DiskLoader;
+use testfile_suite::{Machine, SimulatedMachine, TestFile, Verdict};
 
-use crate::{case, findings, folder, parse, result};
+use crate::boards::{PROFILES, board, results};
+use crate::{case, findings, folder, parse, result, run};
 
 /// Calls the BDOS with function and parameter of the test.
 const CALL: &str =
@@ -123,7 +125,7 @@ fn a_program_of_another_assembler_calls_the_bdos_at_5() {
     std::fs::write(folder.path().join("a.hex"), hex).expect("a file");
     let text = "program = \"a.hex\"\nconsole = \"cpm\"\n[[case]]\nname = \"a\"\ncall = \
                 0x100\nexpect.console = \"A\"";
-    let file = TestFile::parse(&folder.path().join("a.test.toml"), text);
+    let file = TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader);
     let file = file.unwrap_or_else(|error| panic!("{error}"));
     let mut verdicts = Vec::new();
     let ran =
@@ -134,11 +136,30 @@ fn a_program_of_another_assembler_calls_the_bdos_at_5() {
     assert_eq!(verdicts, [(Verdict::Pass, Vec::new())]);
     let high = ":01F10000C945\n:00000001FF\n";
     std::fs::write(folder.path().join("a.hex"), high).expect("a file");
-    let refused = match TestFile::parse(&folder.path().join("a.test.toml"), text) {
+    let refused = match TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader) {
         Ok(_) => panic!("accepted"),
         Err(error) => error.to_string(),
     };
     assert!(refused.ends_with(":1:11: the console at F000H overlaps the program"), "{refused}");
+}
+
+#[test]
+fn a_program_of_another_assembler_prints_by_its_routine_on_every_board() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    // At 8000H: LD A,41H; CALL 8006H; RET. At 8006H: NOP; NOP; NOP; RET.
+    let hex = ":0A8000003E41CD0680C9000000C912\n:00000001FF\n";
+    std::fs::write(folder.path().join("a.hex"), hex).expect("a file");
+    std::fs::write(folder.path().join("a.sym"), "8006 PUTC\n").expect("a file");
+    let text = "hex = \"a.hex\"\nsymbols = \"a.sym\"\nconsole = { routine = \"PUTC\" }\n[[case]]\n\
+                name = \"a\"\ncall = 0x8000\nexpect.console = \"A\"";
+    let file = TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader);
+    let file = file.unwrap_or_else(|error| panic!("{error}"));
+    for profile in PROFILES {
+        let mut board = board(profile);
+        board.load(&file.program).unwrap_or_else(|error| panic!("{profile}: {error}"));
+        let results = results(&file, &mut board);
+        assert_eq!(results[0].verdict, Verdict::Pass, "{profile}: {results:?}");
+    }
 }
 
 #[test]

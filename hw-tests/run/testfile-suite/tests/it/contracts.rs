@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use testfile_suite::{SimulatedMachine, TestFile, TestOptions, TestResult, run};
+use tdlasm::source::DiskLoader;
+use testfile_suite::{SimulatedMachine, TestFile, TestOptions, TestResult};
 
-use crate::folder;
+use crate::{folder, run};
 
 /// T-states by Zilog's UM0080: 7, 11, 10, 10.
 const SOURCE: &str = "; RUN - sets A.
@@ -17,7 +18,7 @@ const SOURCE: &str = "; RUN - sets A.
 RUN:\tMVI A,5\n\tPUSH H\n\tPOP H\n\tRET";
 
 fn results(path: &Path, text: &str, source: &Path) -> Vec<TestResult> {
-    let file = TestFile::parse(path, text).unwrap_or_else(|error| panic!("{error}"));
+    let file = TestFile::parse(path, text, &DiskLoader).unwrap_or_else(|error| panic!("{error}"));
     let contracts = file.contracts(source).expect("it is readable").expect("one of its sources");
     assert!(contracts.iter().any(|contract| file.calls(contract)));
     let mut machine = SimulatedMachine::new(&file.program);

@@ -6,6 +6,7 @@ mod corrupted_input;
 use std::cell::Cell;
 
 use corrupted_input::for_each_corrupted;
+use tdlasm::source::DiskLoader;
 use testfile_suite::{SimulatedMachine, TestFile};
 
 use crate::folder;
@@ -56,7 +57,7 @@ seed = 3
 fn any_test_file_is_refused_with_a_place_or_read() {
     let folder = folder("RUN:\tMVI A,5\n\tRET\nDATA:\t.BLKB 4");
     let path = folder.path().join("prog.test.toml");
-    if let Err(error) = TestFile::parse(&path, SEED) {
+    if let Err(error) = TestFile::parse(&path, SEED, &DiskLoader) {
         panic!("the seed is valid: {error}");
     }
     let words: &'static [&'static [u8]] = &[
@@ -76,7 +77,7 @@ fn any_test_file_is_refused_with_a_place_or_read() {
     let (accepted, refused) = (Cell::new(0), Cell::new(0));
     for_each_corrupted(&[SEED], words, 500, |input| {
         let text = String::from_utf8_lossy(input);
-        match TestFile::parse(&path, &text) {
+        match TestFile::parse(&path, &text, &DiskLoader) {
             Ok(file) => {
                 accepted.set(accepted.get() + 1);
                 let _ = SimulatedMachine::new(&file.program);

@@ -1,8 +1,8 @@
 //! Counts of instructions and calls by a simulated machine.
 
-use testfile_suite::{SimulatedMachine, TestOptions, run};
+use testfile_suite::{SimulatedMachine, TestOptions};
 
-use crate::{folder, parse};
+use crate::{folder, parse, run};
 
 /// Runs cases; returns name, entries and own T-states of each node of the call tree, and its
 /// depth.

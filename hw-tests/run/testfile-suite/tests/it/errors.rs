@@ -1,5 +1,6 @@
 //! Errors in test files: each has file, line and column, and what to write instead.
 
+use tdlasm::source::DiskLoader;
 use testfile_suite::TestFile;
 
 use crate::{folder, parse};
@@ -263,7 +264,7 @@ fn a_similar_key_is_suggested() {
 fn a_program_that_is_missing_or_has_errors_is_located_at_its_field() {
     let folder = folder("RUN:\tMVI A,NOSUCH");
     let path = folder.path().join("prog.test.toml");
-    let error = |text: &str| match TestFile::parse(&path, text) {
+    let error = |text: &str| match TestFile::parse(&path, text, &DiskLoader) {
         Ok(_) => panic!("accepted: {text}"),
         Err(error) => error.to_string(),
     };
@@ -286,11 +287,11 @@ fn a_hex_file_is_tested_by_the_labels_of_its_symbol_file() {
     std::fs::write(folder.path().join("a.sym"), "; labels\n4000 SUM\n").expect("a file");
     let text = "program = \"a.hex\"\nsymbols = \"a.sym\"\n[[case]]\nname = \"a\"\ncall = \"SUM\"\nin = \
                 { A = 2, B = 3 }\nexpect.A = 6";
-    let file = TestFile::parse(&folder.path().join("a.test.toml"), text);
+    let file = TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader);
     let file = file.unwrap_or_else(|error| panic!("{error}"));
     let mut machine = testfile_suite::SimulatedMachine::new(&file.program);
     let mut found = Vec::new();
-    let ran = testfile_suite::run(&file, &mut machine, &Default::default(), &mut |result| {
+    let ran = crate::run(&file, &mut machine, &Default::default(), &mut |result| {
         found.extend(result.differences.iter().map(ToString::to_string));
         assert_eq!(result.details.location.as_deref(), Some("4000H, SUM"));
     });
@@ -311,7 +312,7 @@ fn a_symbol_file_of_another_format_is_refused_with_its_line() {
         std::fs::write(folder.path().join(name), text).expect("a file");
         let text = format!("program = \"a.hex\"\nsymbols = \"{name}\"\n");
         let path = folder.path().join("a.test.toml");
-        let error = TestFile::parse(&path, &text).err().expect(name).to_string();
+        let error = TestFile::parse(&path, &text, &DiskLoader).err().expect(name).to_string();
         assert!(error.contains(&format!("{name}:{line}: '")), "{error}");
     }
 }
@@ -329,13 +330,13 @@ fn labels_of_c_keep_their_case() {
             "program = \"a.hex\"\nsymbols = \"a.noi\"\n[[case]]\nname = \"a\"\ncall = \"{routine}\"\n\
              in = {{ A = 3, B = 2 }}\nexpect.A = 1\n"
         );
-        TestFile::parse(&folder.path().join("a.test.toml"), &text)
+        TestFile::parse(&folder.path().join("a.test.toml"), &text, &DiskLoader)
     };
     for (routine, differences) in [("_Sum", 0), ("_sum", 1), ("_ONE", 1)] {
         let file = parse(routine).unwrap_or_else(|error| panic!("{error}"));
         let mut machine = testfile_suite::SimulatedMachine::new(&file.program);
         let mut found = 0;
-        let ran = testfile_suite::run(&file, &mut machine, &Default::default(), &mut |result| {
+        let ran = crate::run(&file, &mut machine, &Default::default(), &mut |result| {
             found += result.differences.len();
         });
         ran.unwrap_or_else(|error| panic!("{error}"));

@@ -20,9 +20,11 @@ mod sweeps;
 
 use std::path::Path;
 
+use tdlasm::source::DiskLoader;
 use tempfile::TempDir;
 use testfile_suite::{
-    FileErrors, SimulatedMachine, TestFile, TestOptions, TestResult, Verdict, run,
+    FileErrors, Machine, RunError, SimulatedMachine, TestFile, TestOptions, TestResult, Verdict,
+    run_one,
 };
 
 /// A folder with a source, `prog.asm`.
@@ -38,7 +40,17 @@ fn folder(source: &str) -> TempDir {
 
 fn parse(folder: &Path, text: &str) -> Result<TestFile, FileErrors> {
     let text = format!("sources = [\"prog.asm\"]\n{text}");
-    TestFile::parse(&folder.join("prog.test.toml"), &text)
+    TestFile::parse(&folder.join("prog.test.toml"), &text, &DiskLoader)
+}
+
+/// Runs the cases and properties of a file.
+fn run(
+    file: &TestFile,
+    machine: &mut dyn Machine,
+    options: &TestOptions<'_>,
+    report: &mut dyn FnMut(TestResult),
+) -> Result<(), RunError> {
+    (0..file.cases.len()).try_for_each(|index| Ok(report(run_one(file, index, machine, options)?)))
 }
 
 fn run_seeded(source: &str, text: &str, seed: Option<u64>) -> Vec<TestResult> {

@@ -1,9 +1,9 @@
 //! The case that a failing property prints finds what the property found.
 
 use crate::seeded::Rng;
-use testfile_suite::{SimulatedMachine, TestOptions, TestResult, Verdict, run};
+use testfile_suite::{SimulatedMachine, TestOptions, TestResult, Verdict};
 
-use crate::{folder, parse};
+use crate::{folder, parse, run};
 
 /// Runs the only test of a file, with the contracts of its source.
 fn run_with_contracts(source: &str, text: &str, seed: u64) -> TestResult {

@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use testfile_suite::{FileErrors, SimulatedMachine, TestFile, run, run_build};
+use tdlasm::source::DiskLoader;
+use testfile_suite::{FileErrors, SimulatedMachine, TestFile, run_build};
+
+use crate::run;
 
 /// Outputs of other tools, from the tests of the crate that reads them.
 fn corpus(path: &str) -> PathBuf {
@@ -16,7 +19,7 @@ fn corpus(path: &str) -> PathBuf {
 
 /// Returns the findings of the cases of a test file.
 fn findings(path: &Path, text: &str) -> Result<Vec<String>, FileErrors> {
-    let file = TestFile::parse(path, text)?;
+    let file = TestFile::parse(path, text, &DiskLoader)?;
     let mut machine = SimulatedMachine::new(&file.program);
     let mut found = Vec::new();
     let ran =

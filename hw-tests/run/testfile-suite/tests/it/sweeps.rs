@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
 use crate::seeded::Rng;
-use testfile_suite::{SimulatedMachine, TestOptions, TestResult, Verdict, run};
+use testfile_suite::{SimulatedMachine, TestOptions, TestResult, Verdict};
 
-use crate::{folder, parse, result, results};
+use crate::{folder, parse, result, results, run};
 
 /// Interrupt routines, whose interrupts COUNT combines with what B was: its value differs for
 /// almost all T-states of them. `SLOW` takes longer than most periods.

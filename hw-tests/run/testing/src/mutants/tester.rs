@@ -123,7 +123,7 @@ impl MutationTester {
         pass: CorpusPass,
     ) -> Option<(String, String)> {
         let board = BoardConfig {
-            board: BoardKind::InProcess { rom: None },
+            board: BoardKind::InProcess,
             application: Some((image.address, image.bytes.clone())),
             full_responses: pass.full,
             ..BoardConfig::simulated(self.profile.clone())

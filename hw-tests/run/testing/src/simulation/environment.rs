@@ -122,7 +122,7 @@ impl SimulationEnv {
         let mut plans = Vec::new();
         for name in ["rc2014-classic", "rc2014-zed"] {
             let profile = BoardProfile::named(name).map_err(|error| missing(error.to_string()))?;
-            let board = hil_harness::board::BoardKind::InProcess { rom: None };
+            let board = hil_harness::board::BoardKind::InProcess;
             plans.push(BoardConfig { board, ..BoardConfig::simulated(profile) });
         }
         plans.push(BoardConfig { in_flash: true, ..plans[1].clone() });
@@ -227,7 +227,7 @@ impl Program {
         let application =
             build_with_sources(&profile, ProgramKind::Application, &evaluator, &replaced)?;
         let monitor = build(&profile, ProgramKind::Monitor)?;
-        let board = hil_harness::board::BoardKind::InProcess { rom: None };
+        let board = hil_harness::board::BoardKind::InProcess;
         let plan = BoardConfig { board, ..BoardConfig::simulated(profile) }.into();
         let programs = Arc::new(Programs { monitor, application });
         let expected_verdicts = BTreeMap::new();

@@ -64,10 +64,7 @@ fn board_reference_and_second_model_agree_wherever_a_range_begins_and_ends() {
 fn several_boards_have_the_results_of_one() {
     let arrays = ArraySpace::new(Space::Core, Colour::Black);
     let goal = ExhaustPlan { arrays, range: 0..20_000, crc: 0 };
-    let right = BoardConfig {
-        board: BoardKind::InProcess { rom: None },
-        ..BoardConfig::simulated(classic())
-    };
+    let right = BoardConfig { board: BoardKind::InProcess, ..BoardConfig::simulated(classic()) };
     let wrong = BoardConfig { application: Some(cheap_queen()), ..right.clone() };
     let checked = |plan: &BoardConfig, most| {
         let boards = prepare_pool(&plan.clone().into(), most);

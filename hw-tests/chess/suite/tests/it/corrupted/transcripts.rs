@@ -43,7 +43,7 @@ fn cases() -> Vec<Case> {
 }
 
 fn recorded(file: &Path, programs: &Arc<Programs>, cases: &[Case]) -> Vec<u8> {
-    let mut config = config(BoardKind::InProcess { rom: None });
+    let mut config = config(BoardKind::InProcess);
     config.board.recording =
         Some(RecordOptions { file: file.to_owned(), cases: Vec::new(), force: false });
     run(&config, programs, cases).unwrap_or_else(|error| panic!("{error}"));

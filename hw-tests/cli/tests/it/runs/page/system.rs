@@ -40,7 +40,8 @@ fn a_browser_draws_the_boards_of_failed_cases_and_filters_the_others_away() {
         assert_eq!(count(&dom, "<details data-verdict=\"fail\" hidden"), failed.len() - shown);
         assert_eq!(count(&dom, "hidden=\"\" open"), 0, "{address}");
         assert!(dom.contains(&format!("{shown} of {} cases shown", report.cases.len())));
-        let wrong: BTreeSet<_> = case.differences.iter().filter_map(|found| found.square).collect();
+        let wrong: BTreeSet<_> =
+            case.differences.iter().filter_map(|found| found.square.as_ref()).collect();
         assert_eq!(count(&dom, "<svg class=\"board\""), 2, "board and reference");
         assert_eq!(count(&dom, "class=\"frame\""), 2 * wrong.len(), "{wrong:?}");
         assert_eq!(count(&dom, "class=\"piece "), 2 * case.details.squares.len());

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use board_debugger::dap::{LaunchArguments, LaunchedSession, serve};
+use board_debugger::dap::{LaunchedSession, serve};
 use serde_json::{Value, json};
 
 use crate::corrupted::{debugger, pieces};
@@ -44,10 +44,10 @@ const SESSIONS: &[&[u8]] = &[
 {"seq":10,"command":"terminate"}
 "#,
 ];
-fn launch(_arguments: &LaunchArguments) -> LaunchedSession {
+fn launch() -> LaunchedSession {
     LaunchedSession {
         debugger: debugger(),
-        warning: None,
+        warnings: Vec::new(),
         message: None,
         runs: false,
         has_console: true,
@@ -58,7 +58,7 @@ fn launch(_arguments: &LaunchArguments) -> LaunchedSession {
 /// numbers of the responses.
 fn played(input: Vec<u8>) -> (Vec<i64>, Option<String>) {
     let mut output = Vec::new();
-    let error = serve(Cursor::new(input), &mut output, &|arguments, _| Ok(launch(arguments)))
+    let error = serve(Cursor::new(input), &mut output, &|_, _| Ok(launch()))
         .err()
         .map(|error| error.to_string());
     let mut rest = String::from_utf8(output).expect("it is text");

@@ -143,6 +143,10 @@ impl Player<'_> {
     /// Plays what a client does while the board runs or the past is searched; returns `true` to
     /// stop it.
     fn interfere(&mut self, debugger: &mut Debugger) -> bool {
+        // A breakpoint's commands may run the board back.
+        if !debugger.is_searching() {
+            self.story.note(debugger);
+        }
         match self.random.below(6) {
             0 => self.expected.change(debugger, &mut self.random),
             1 => {

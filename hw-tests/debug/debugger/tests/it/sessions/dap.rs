@@ -7,10 +7,10 @@ use board_debugger::dap::{LaunchedSession, serve};
 use serde_json::{Value, json};
 
 use super::debugger;
-use super::table::{Motion, PROGRAM, Session, Stop};
+use super::table::{Breakpoint, Motion, PROGRAM, Session, Stop};
 
 /// A client of a server on a thread.
-struct Client {
+pub(super) struct Client {
     input: Option<PipeWriter>,
     output: BufReader<PipeReader>,
     server: Option<JoinHandle<()>>,
@@ -91,19 +91,40 @@ impl Drop for Client {
 fn launched() -> LaunchedSession {
     LaunchedSession {
         debugger: debugger(PROGRAM),
-        warning: None,
+        warnings: Vec::new(),
         message: None,
         runs: false,
         has_console: false,
     }
 }
 
-pub(super) fn play(session: &Session) -> Vec<Stop> {
-    let mut client = Client::start();
-    client.ask("launch", json!({}));
-    for line in session.breakpoints {
+/// Sets breakpoints in the debug console.
+pub(super) fn set_by_commands(client: &mut Client, breakpoints: &[Breakpoint]) {
+    for breakpoint in breakpoints {
+        let line = breakpoint.command();
         client.ask("evaluate", json!({ "expression": line, "context": "repl" }));
     }
+}
+
+/// Sets breakpoints as an editor does, which sends all of a file at once.
+pub(super) fn set_in_editor(client: &mut Client, breakpoints: &[Breakpoint]) {
+    let fields = |breakpoint: &Breakpoint| {
+        json!({
+            "line": breakpoint.line(), "condition": breakpoint.condition,
+            "hitCondition": breakpoint.hits, "logMessage": breakpoint.log
+        })
+    };
+    let all: Vec<Value> = breakpoints.iter().map(fields).collect();
+    let source = json!({ "path": "program.asm" });
+    let set = client.ask("setBreakpoints", json!({ "source": source, "breakpoints": all }));
+    let set = set["breakpoints"].as_array().expect("a list");
+    assert!(set.iter().all(|one| one["verified"] == true), "{set:?}");
+}
+
+pub(super) fn play(session: &Session, set: fn(&mut Client, &[Breakpoint])) -> Vec<Stop> {
+    let mut client = Client::start();
+    client.ask("launch", json!({}));
+    set(&mut client, session.breakpoints);
     client.ask("configurationDone", json!({}));
     client.wait_for_stop();
     let mut play = |(motion, _): &(Motion, _)| {

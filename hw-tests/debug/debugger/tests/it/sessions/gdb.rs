@@ -3,7 +3,7 @@
 use board_debugger::gdb::{GdbClient, serve};
 
 use super::debugger;
-use super::table::{Motion, PROGRAM, Session, Stop};
+use super::table::{Breakpoint, Motion, PROGRAM, Session, Stop};
 use crate::gdb_script::{Script, decode_packets, packed};
 
 fn hex(text: &str) -> String {
@@ -16,7 +16,7 @@ fn unhex(digits: &str) -> Vec<u8> {
 }
 
 pub(super) fn play(session: &Session) -> Vec<Stop> {
-    let monitor = |line: &&str| format!("qRcmd,{}", hex(line));
+    let monitor = |breakpoint: &Breakpoint| format!("qRcmd,{}", hex(&breakpoint.command()));
     let mut bodies: Vec<String> = session.breakpoints.iter().map(monitor).collect();
     for (motion, _) in session.motions {
         bodies.push(match motion {

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::report::{BoardSummary, Report};
-use crate::runner::{CaseResult, Conclusion, Verdict};
-use crate::suite::Suite;
+use crate::runner::Conclusion;
+use crate::suite::{CaseResult, Suite, Verdict};
 
 /// A run of a history.
 #[derive(Debug, Clone, Serialize)]
@@ -35,7 +35,7 @@ pub(super) struct PastCase {
     /// The board whose reply was judged.
     pub(super) board: usize,
     /// The verdicts on all boards that ran it.
-    on_boards: Vec<(usize, Verdict)>,
+    pub(super) on_boards: Vec<(usize, Verdict)>,
     pub(super) t_states: Option<u64>,
 }
 
@@ -54,10 +54,16 @@ impl PastRun {
         Self { file, started, outcome, commit, builds, boards, cases }
     }
 
-    /// Returns the verdicts of each case on all boards that ran it, with the index of the board.
-    pub(super) fn results(&self) -> impl Iterator<Item = (&PastCase, usize, Verdict)> {
-        self.cases.iter().flat_map(|case| {
-            case.on_boards.iter().map(move |(board, verdict)| (case, *board, *verdict))
+    /// Returns the build on a board, or the commit.
+    pub(super) fn build(&self, board: usize) -> &str {
+        &self.boards[board].1
+    }
+
+    /// Returns the cases that passed on some board, and the build on it.
+    pub(super) fn passed(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.cases.iter().flat_map(move |case| {
+            let passed = case.on_boards.iter().filter(|(_, verdict)| *verdict == Verdict::Pass);
+            passed.map(|(board, _)| (&*case.id, self.build(*board)))
         })
     }
 }

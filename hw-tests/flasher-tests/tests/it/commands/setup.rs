@@ -7,7 +7,7 @@ use monitor_standins::{
 };
 use serde_json::Value;
 
-use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, program, rcflash};
+use crate::commands::bench::{Bench, Folder, RunEnd, program, rcflash};
 use crate::screen::TerminalSession;
 
 fn setup(folder: &Folder, port: &str, more: &[&str]) -> RunEnd {
@@ -130,7 +130,15 @@ fn a_speed_and_a_name_that_are_not_the_defaults_are_kept() {
     // The port has a name now, which is kept unless another is given.
     let again = report(&setup(&folder, &port, &["--no-run", "--json"]).assert_ends(0, &[]));
     assert_eq!((&again["name"], &again["baud"]), (&"attic".into(), &9600.into()));
-    setup(&folder, &port, &more).assert_ends(3, &["boards.attic: the name is taken"]);
+}
+
+#[test]
+fn a_name_that_is_taken_is_refused_before_the_board_is_probed() {
+    let folder = Folder::new();
+    folder.file("rig.toml", "[boards.attic]\nport = \"/dev/null\"");
+    let end = setup(&folder, "/dev/ttyNONE", &["--name", "attic"]);
+    let end = end.assert_ends(3, &["boards.attic: the name is taken"]);
+    assert!(!end.messages.contains("probing"), "{}", end.messages);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tdlasm::image::{Image, ImageRun, intel_hex};
 
 use crate::cable::Cable;
-use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, program};
+use crate::commands::bench::{Bench, Folder, RunEnd, program};
 
 /// Bytes that pass before a cable is disconnected: in the middle of the program, for every
 /// receiver.

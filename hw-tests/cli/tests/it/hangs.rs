@@ -22,7 +22,7 @@ use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{Capabilities, ControlLine, Transport};
 
-use super::hw_tests;
+use crate::test_files::hw_tests;
 
 /// A routine that hangs with interrupts off, so that only a reset ends it, and one that returns.
 const SOURCE: &str = "HANG: DI\n HLT\nTWICE: ADD A\n RET\n .INTERN HANG,TWICE\n .END\n";

@@ -2,7 +2,7 @@
 
 use board_simulator::Pace;
 
-use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, rcflash};
+use crate::commands::bench::{Bench, Folder, RunEnd, rcflash};
 
 fn zed(port: &str, arguments: &[&str]) -> RunEnd {
     rcflash(&[arguments, &["--board", "rc2014-zed", "--port", port]].concat())

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use board_simulator::Pace;
 
-use crate::rcflash_commands::bench::{Bench, Folder, finish, program, rcflash};
+use crate::commands::bench::{Bench, Folder, finish, program, rcflash};
 
 /// Writes a rig file with this reset method.
 fn rig(folder: &Folder, port: &str, reset: &str) -> String {

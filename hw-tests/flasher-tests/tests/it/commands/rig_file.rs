@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
+use crate::commands::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
 use crate::programs;
-use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
 
 #[test]
 fn a_board_goes_by_its_name_for_both_programs() {

@@ -5,7 +5,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 
-use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, rcflash};
+use crate::commands::bench::{Bench, Folder, RunEnd, rcflash};
 
 /// Bytes that depend on their position.
 fn pattern(count: usize) -> Vec<u8> {
@@ -168,7 +168,7 @@ fn a_full_disk_and_a_read_only_file_are_reported() {
     std::fs::set_permissions(&kept, mode).expect("it is ours");
     for (file, problem) in [(folder.name("full.bin"), "No space left"), (kept.clone(), "read-only")]
     {
-        let parts = [&format!("can't write {file}: ")[..], problem];
+        let parts = [&format!("cannot write {file}: ")[..], problem];
         on(&bench.port, &["read", "--range", "0-1FFF", "-o", &file]).assert_ends(3, &parts);
         rcflash(&["image", "-o", &file]).assert_ends(3, &parts);
     }

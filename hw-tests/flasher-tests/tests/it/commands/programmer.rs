@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::rcflash_commands::bench::{Folder, RunEnd, finish, program, rcflash};
+use crate::commands::bench::{Folder, RunEnd, finish, program, rcflash};
 
 /// Folder of the stand-in, first in `PATH`.
-const STAND_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/rcflash_commands/stand-in");
+const STAND_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/commands/stand-in");
 
 /// A folder for the file and the chip.
 struct Bench(Folder);

@@ -3,12 +3,12 @@
 
 use serde_json::{Value, json};
 
-use super::render::in_file;
-use super::{Diagnostic, DiagnosticCode};
-use crate::source::{SourceMap, Span};
+use tdlasm::diag::render::in_file;
+use tdlasm::diag::{Diagnostic, DiagnosticCode};
+use tdlasm::source::{SourceMap, Span};
 
-/// Formats diagnostics as a SARIF log with one run of the tool `name`. Columns are in bytes.
-pub fn sarif(name: &str, version: &str, diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
+/// Formats diagnostics as a SARIF log with one run. Columns are in bytes.
+pub(super) fn sarif(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     let rules: Vec<Value> = DiagnosticCode::ALL
         .iter()
         .map(|code| {
@@ -25,7 +25,13 @@ pub fn sarif(name: &str, version: &str, diagnostics: &[Diagnostic], sources: &So
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
-            "tool": { "driver": { "name": name, "version": version, "rules": rules } },
+            "tool": {
+                "driver": {
+                    "name": "tdlasm",
+                    "version": env!("CARGO_PKG_VERSION"),
+                    "rules": rules,
+                },
+            },
             "results": results,
         }],
     });

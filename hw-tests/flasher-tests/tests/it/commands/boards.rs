@@ -4,8 +4,8 @@ use std::process::Command;
 
 use firmware::profile::{BoardProfile, TestedOn};
 
+use crate::commands::bench::{RunEnd, rcflash};
 use crate::programs;
-use crate::rcflash_commands::bench::{RunEnd, rcflash};
 
 const DOCUMENT: &str = include_str!("../../../../../docs/BOARDS.md");
 

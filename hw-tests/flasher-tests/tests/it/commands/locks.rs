@@ -3,8 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command};
 
+use crate::commands::bench::{Bench, RunEnd, finish, program, rcflash};
 use crate::programs;
-use crate::rcflash_commands::bench::{Bench, RunEnd, finish, program, rcflash};
 
 /// Starts a terminal, and waits until it has opened the port.
 fn terminal(port: &str) -> Child {

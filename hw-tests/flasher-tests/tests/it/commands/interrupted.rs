@@ -9,7 +9,7 @@ use board_simulator::Pace;
 use monitor_standins::{Cpm, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Scm};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
+use crate::commands::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
 
 /// Bytes of a program whose upload takes seconds at the board's clock.
 const LONG: usize = 0x6000;

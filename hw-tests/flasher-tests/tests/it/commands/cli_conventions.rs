@@ -3,8 +3,8 @@
 
 use std::process::{Command, Stdio};
 
+use crate::commands::bench::{Bench, Folder, RunEnd, finish, rcflash};
 use crate::programs;
-use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, finish, rcflash};
 use crate::screen::TerminalSession;
 
 const PROGRAMS: [&str; 5] = ["tdlasm", "rcflash", "hw-tests", "hw-inspect", "sargon"];

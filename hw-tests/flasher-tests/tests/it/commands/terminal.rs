@@ -8,7 +8,7 @@ use board_simulator::{PtyLine, SerialLine};
 use monitor_standins::{MonitorOptions, MonitorServer, Scm};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::rcflash_commands::bench::{Folder, RunEnd, finish, program};
+use crate::commands::bench::{Folder, RunEnd, finish, program};
 use crate::screen::TerminalSession;
 
 /// The timeout of every wait.

@@ -10,7 +10,7 @@ use monitor_standins::{
     Basic, Cpm, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm,
 };
 
-use crate::rcflash_commands::bench::{Bench, RunEnd, rcflash};
+use crate::commands::bench::{Bench, RunEnd, rcflash};
 
 fn probe(port: &str) -> RunEnd {
     rcflash(&["probe", "--port", port])
