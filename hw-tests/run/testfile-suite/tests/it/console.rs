@@ -150,7 +150,7 @@ fn a_program_of_another_assembler_prints_by_its_routine_on_every_board() {
     let hex = ":0A8000003E41CD0680C9000000C912\n:00000001FF\n";
     std::fs::write(folder.path().join("a.hex"), hex).expect("a file");
     std::fs::write(folder.path().join("a.sym"), "8006 PUTC\n").expect("a file");
-    let text = "hex = \"a.hex\"\nsymbols = \"a.sym\"\nconsole = { routine = \"PUTC\" }\n[[case]]\n\
+    let text = "program = \"a.hex\"\nsymbols = \"a.sym\"\nconsole = { routine = \"PUTC\" }\n[[case]]\n\
                 name = \"a\"\ncall = 0x8000\nexpect.console = \"A\"";
     let file = TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader);
     let file = file.unwrap_or_else(|error| panic!("{error}"));
