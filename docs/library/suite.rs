@@ -9,7 +9,7 @@ use hil_harness::campaign::{self, Executor, FinishedRun, Member, Observer, RunCo
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{RunEnd, RunOptions, RunSummary};
-use hil_harness::suite::{CaseResult, FollowUp, FollowUpOptions, Page, Suite, Verdict};
+use hil_harness::suite::{CaseResult, Page, Suite, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -58,9 +58,6 @@ impl Suite for Products {
     }
     fn page_values(details: &Product) -> Value {
         json!([details.product])
-    }
-    fn follow_up(_result: &CaseResult<Self>, _options: &FollowUpOptions) -> Option<FollowUp> {
-        None
     }
 }
 

@@ -260,11 +260,6 @@ impl Kernel {
         sent.map_err(|source| self.io_error("sending to the program", source))
     }
 
-    /// Starts the monitor.
-    pub fn reset(&mut self) -> Result<(), LinkError> {
-        self.request("going back to the monitor", &Request::Reset).map(drop)
-    }
-
     fn request(&mut self, operation: &'static str, request: &Request) -> Result<Reply, LinkError> {
         self.request_with_attempts(operation, request, MAX_ATTEMPTS)
     }

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use tdlasm::source::MemoryLoader;
-use tdlasm_rewrite::convert::{Dialect, Options, convert};
+use tdlasm_tools::convert::{Dialect, Options, convert};
 
 fuzz_target!(|source: &[u8]| {
     let loader = MemoryLoader::new().with("fuzz.asm", source);

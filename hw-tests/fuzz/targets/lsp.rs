@@ -6,7 +6,7 @@ use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
 use tdlasm::asm::Options;
-use tdlasm_server::serve;
+use tdlasm_tools::server::serve;
 
 mod frames_of;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tdlasm::Options;
-use tdlasm_server::LanguageServer;
+use tdlasm_tools::server::LanguageServer;
 
 use crate::board::SourceFile;
 use crate::error::PageError;

@@ -14,7 +14,7 @@ use tdlasm::object::{tdl_losses, write_object, write_tdl};
 use tdlasm::project::{Program, Project};
 use tdlasm::source::{Origin, Source, SourceMap};
 use tdlasm::{Assembly, ConsoleReply, Cpu, Options, listing};
-use tdlasm_rewrite::convert::is_zilog;
+use tdlasm_tools::convert::is_zilog;
 
 use super::files::{self, CommandLoader, Format};
 use super::link::{link_and_report, read_layout, whole_memory};
@@ -205,7 +205,7 @@ fn run_files(
         listing: arguments.listing.is_some() || !arguments.cycles.is_empty(),
         lines: matches!(format, Some(Format::Object | Format::Elf)),
         references: false,
-        translate: Some(tdlasm_rewrite::convert::translate),
+        translate: Some(tdlasm_tools::convert::translate),
     };
     if let Some(project) = project {
         project.add_to(&mut options, program);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use cli_support::exit;
 use cli_support::text::Escape;
-use tdlasm_rewrite::convert::{self, Conversion, Dialect, Options, convert};
+use tdlasm_tools::convert::{self, Conversion, Dialect, Options, convert};
 
 use super::ReportedError;
 use super::files::{self, CommandLoader};

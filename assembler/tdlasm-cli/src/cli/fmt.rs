@@ -7,7 +7,7 @@ use clap::Args;
 use cli_support::exit;
 use cli_support::text::Escape;
 use tdlasm::source::{DiskLoader, Loader};
-use tdlasm_rewrite::fmt::{Options, format};
+use tdlasm_tools::fmt::{Options, format};
 
 use super::files::{self, CommandLoader};
 use super::{ReportedError, project};

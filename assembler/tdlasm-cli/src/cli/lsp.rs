@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use cli_support::exit;
 use tdlasm::Options;
-use tdlasm_rewrite::convert::translate;
-use tdlasm_server::{ServerEnd, serve};
+use tdlasm_tools::convert::translate;
+use tdlasm_tools::server::{ServerEnd, serve};
 
 use super::ReportedError;
 use super::asm::parse_define;

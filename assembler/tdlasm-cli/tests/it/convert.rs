@@ -3,7 +3,7 @@
 use assert_cmd::Command;
 
 use tdlasm::source::MemoryLoader;
-use tdlasm_rewrite::convert::{Conversion, Dialect, Options, convert};
+use tdlasm_tools::convert::{Conversion, Dialect, Options, convert};
 
 const TABLE: &str = include_str!("../../../tdlasm/tests/data/opcodes.tsv");
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tdlasm::module::Module;
 use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
-use tdlasm_rewrite::fmt::{Error, Options, format};
+use tdlasm_tools::fmt::{Error, Options, format};
 
 fn formatted(text: &str) -> String {
     let result =
@@ -196,7 +196,7 @@ fn the_sources_of_the_repository_are_formatted() {
         "sargon-src",
         "firmware/z80",
         "flasher/rcflash-monitors/src",
-        "assembler/tdlasm-rewrite/tests/programs",
+        "assembler/tdlasm-tools/tests/programs",
     ];
     tdlasm()
         .current_dir(repository())

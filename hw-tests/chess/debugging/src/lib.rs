@@ -16,6 +16,6 @@ pub use machine::EvaluatorMachine;
 pub use panes::{ATTACKERS_PANE, add_panes};
 pub use registers::{RegisterRole, xchng_register_roles};
 pub use session::{
-    DebugSession, EntryOutcome, SessionError, open_at_exchange, open_for_position,
-    open_position_on_target, run_to_exchange,
+    DebugSession, EntryOutcome, SessionError, open_for_position, open_position_on_target,
+    run_to_exchange,
 };

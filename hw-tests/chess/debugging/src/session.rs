@@ -74,28 +74,11 @@ impl EntryOutcome {
     }
 }
 
-/// Opens the evaluator at the first instruction of XCHNG for `square` of `position`. The history
-/// begins when the request has been sent.
+/// Runs a board that is about to receive its request to the first instruction of XCHNG for
+/// `square`.
 ///
 /// If the board does not reach the call within `within` seconds of its own time, or `should_stop`
 /// returns `true`, the session is returned where the board is halted.
-///
-/// # Errors
-/// Returns `SessionError` if the programs can't be built, or lack XCHNG.
-pub fn open_at_exchange(
-    profile: &BoardProfile,
-    evaluator: &Evaluator,
-    position: &Position,
-    square: Square,
-    within: f64,
-    should_stop: ShouldStop<'_>,
-) -> Result<DebugSession, SessionError> {
-    let debugger = open_for_position(profile, evaluator, position)?;
-    run_to_exchange(debugger, square, within, should_stop)
-}
-
-/// Runs a board that is about to receive its request to XCHNG for `square`; see
-/// [`open_at_exchange`].
 ///
 /// # Errors
 /// Returns `SessionError` if the programs lack XCHNG.
@@ -123,7 +106,7 @@ pub fn run_to_exchange(
     Ok(DebugSession { debugger, outcome })
 }
 
-/// Opens the application about to receive a POSITION request.
+/// Opens the application about to receive a POSITION request, when the history begins.
 pub fn open_for_position(
     profile: &BoardProfile,
     evaluator: &Evaluator,

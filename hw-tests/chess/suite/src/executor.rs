@@ -1,15 +1,10 @@
 //! A board as what runs the cases of the suite.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use firmware::profile::BoardProfile;
-use firmware_wire::Identity;
-use hil_harness::board::FaultCounts;
 use hil_harness::campaign::Executor;
+use hil_harness::live::{BoardConfig, LiveBoard};
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{RunOptions, RunSummary};
-use rcflash_link::LinkStats;
 use sargon_corpus::Case;
 
 use crate::run::run_cases_from;
@@ -23,15 +18,12 @@ impl Executor for SargonBoard {
         Some(&plan.board.profile)
     }
 
-    fn complete_plan(
-        plan: &mut SargonConfig,
-        cancel: &Arc<AtomicBool>,
-        case_ids: &mut dyn Iterator<Item = String>,
-    ) {
-        plan.board.cancel = Some(Arc::clone(cancel));
-        if let Some(recording) = &mut plan.board.recording {
-            recording.cases = case_ids.collect();
-        }
+    fn board_config(plan: &mut SargonConfig) -> Option<&mut BoardConfig> {
+        Some(&mut plan.board)
+    }
+
+    fn live(&self) -> Option<&LiveBoard> {
+        Some(&self.live)
     }
 
     fn name(&self) -> &str {
@@ -40,10 +32,6 @@ impl Executor for SargonBoard {
 
     fn program(&self) -> String {
         self.live.identity().to_string()
-    }
-
-    fn identity(&self) -> Option<&Identity> {
-        Some(self.live.identity())
     }
 
     fn own_routines(&self) -> &[&'static str] {
@@ -61,13 +49,5 @@ impl Executor for SargonBoard {
         on_result: &mut dyn FnMut(CaseResult),
     ) -> RunSummary {
         run_cases_from(self, cases, options, on_result)
-    }
-
-    fn stats(&self) -> LinkStats {
-        self.live.stats()
-    }
-
-    fn faults(&self) -> Option<FaultCounts> {
-        self.live.faults()
     }
 }

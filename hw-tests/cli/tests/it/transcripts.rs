@@ -100,6 +100,18 @@ fn a_long_run_is_replayed_request_by_request() {
 }
 
 #[test]
+fn a_replay_is_recorded_as_any_board_is() {
+    let (folder, file) = scratch();
+    let copy = folder.path().join("copy");
+    let recorded = run(&["--rig", "direct", "--tag", "document", "--record", name(&file)]);
+    let again = run(&["--rig", &replay(&file), "--record", name(&copy)]);
+    assert_eq!(again.status.code(), Some(0), "{again:?}");
+    let replayed = run(&["--rig", &replay(&copy)]);
+    assert_eq!(findings(&replayed), findings(&recorded));
+    assert_eq!(replayed.status.code(), Some(0));
+}
+
+#[test]
 fn other_requests_than_recorded_are_distinguished_from_a_wrong_board() {
     let (_folder, file) = scratch();
     assert_eq!(

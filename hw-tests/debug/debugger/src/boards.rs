@@ -19,6 +19,14 @@ impl Boards {
         self.target.as_deref().filter(|target| target.twin.present.is_none())
     }
 
+    /// The target, whether it is shown or its twin.
+    ///
+    /// # Panics
+    /// If there is none: its motions are not run then.
+    pub(super) fn target_mut(&mut self) -> &mut Target {
+        self.target.as_mut().expect("a motion of a target")
+    }
+
     pub(super) fn live_target_mut(&mut self) -> Option<&mut Target> {
         self.target.as_deref_mut().filter(|target| target.twin.present.is_none())
     }

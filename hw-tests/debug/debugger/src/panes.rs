@@ -10,7 +10,6 @@ use tdlasm::source::read_file;
 use super::commands::{Command, short_value};
 use super::debugger::Debugger;
 use super::location;
-use super::program::ProgramError;
 use super::render::characters;
 
 pub use super::debugger::{CustomPane, PaneVariable};
@@ -70,7 +69,7 @@ fn pane_name<'de, D: Deserializer<'de>>(written: D) -> Result<String, D::Error> 
 ///
 /// # Errors
 /// Returns [`ProjectError`] if the file can't be read, or a `[[pane]]` is invalid.
-pub fn read_panes(path: &Path) -> Result<Vec<ExpressionPane>, ProgramError> {
+pub fn read_panes(path: &Path) -> Result<Vec<ExpressionPane>, ProjectError> {
     #[derive(Deserialize)]
     struct File {
         #[serde(default)]

@@ -65,9 +65,8 @@ fn reason(debugger: &Debugger, halt: HaltReason) -> String {
         }
         HaltReason::Idle => "idle: waiting for input".to_owned(),
         HaltReason::NeverChanged(address) => {
-            let name = debugger.code().label(address).map(|label| format!(" ({})", label.name));
-            let name = name.unwrap_or_default();
-            format!("nothing changed {address:04X}H{name} in the recorded history")
+            let place = labelled(debugger, address);
+            format!("nothing changed {place} in the recorded history")
         }
         HaltReason::HistoryStart => "start of the recorded history".to_owned(),
         HaltReason::Paused => {
@@ -80,6 +79,12 @@ fn reason(debugger: &Debugger, halt: HaltReason) -> String {
     }
 }
 
+/// An address in hexadecimal, with its label if it has one.
+fn labelled(debugger: &Debugger, address: u16) -> String {
+    let label = debugger.code().label(address).map(|label| format!(" ({})", label.name));
+    format!("{address:04X}H{}", label.unwrap_or_default())
+}
+
 fn describe_access(debugger: &Debugger, event: WatchTrigger) -> String {
     let access = match event {
         WatchTrigger::Access(access) => access,
@@ -87,8 +92,7 @@ fn describe_access(debugger: &Debugger, event: WatchTrigger) -> String {
             return format!("{name} changed, {before:04X}H to {after:04X}H");
         }
     };
-    let label = debugger.code().label(access.address).map(|label| format!(" ({})", label.name));
-    let memory = format!("{:04X}H{}", access.address, label.unwrap_or_default());
+    let memory = labelled(debugger, access.address);
     let port = format!("port {:02X}H", access.address & 0xFF);
     let what = match access.kind {
         AccessKind::Read => format!("{memory} read"),
@@ -257,9 +261,7 @@ pub(super) fn watched(debugger: &Debugger, watch: &Watchpoint) -> String {
     let plural = if *count == 1 { "" } else { "s" };
     match watch.target {
         WatchTarget::Memory => {
-            let label = debugger.code().label(*first).map(|label| format!(" ({})", label.name));
-            let label = label.unwrap_or_default();
-            format!("{access} of {count} byte{plural} at {first:04X}H{label}")
+            format!("{access} of {count} byte{plural} at {}", labelled(debugger, *first))
         }
         WatchTarget::Ports => format!("{access} of {count} port{plural} at {first:02X}H"),
         WatchTarget::Register(name) => format!("changes of {name}"),

@@ -41,13 +41,10 @@ impl HitCondition {
     /// Returns a message that shows the forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let after = |sign| text.strip_prefix(sign);
-        let (kind, number): (fn(u32) -> Self, &str) = match (after(">="), after("=="), after("%")) {
-            (Some(number), _, _) => (Self::From, number),
-            (_, Some(number), _) => (Self::Only, number),
-            (_, _, Some(number)) => (Self::EveryNth, number),
-            _ => (Self::From, text),
-        };
+        let signed = text.strip_prefix(">=").map(|number| (number, Self::From as fn(u32) -> Self));
+        let signed = signed.or_else(|| Some((text.strip_prefix("==")?, Self::Only)));
+        let signed = signed.or_else(|| Some((text.strip_prefix('%')?, Self::EveryNth)));
+        let (number, kind) = signed.unwrap_or((text, Self::From));
         let number = number.trim().parse().ok().filter(|number| *number > 0);
         number
             .map(kind)

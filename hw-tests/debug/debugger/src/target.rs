@@ -95,7 +95,7 @@ impl Target {
         self.stopped = with_registers(&self.stopped, to);
         let set = self.kernel.borrow_mut().set_registers(&self.stopped);
         self.record_error(set);
-        self.twin.events.push(TwinEvent::RegistersSet(*to));
+        self.twin.events.push_back(TwinEvent::RegistersSet(*to));
     }
 
     /// Returns bytes of memory; zeros while the program runs, when memory can't be read.
@@ -129,7 +129,7 @@ impl Target {
         let written = self.kernel.borrow_mut().write(address, bytes);
         self.record_error(written);
         self.memory.borrow_mut().clear();
-        self.twin.events.push(TwinEvent::MemoryWritten(address, bytes.to_vec()));
+        self.twin.events.push_back(TwinEvent::MemoryWritten(address, bytes.to_vec()));
     }
 
     /// Sends bytes to the program, at once or as soon as it resumes.
@@ -137,7 +137,7 @@ impl Target {
         if self.running {
             let sent = self.kernel.borrow_mut().send(bytes);
             self.record_error(sent);
-            self.twin.events.push(TwinEvent::Sent(bytes.to_vec()));
+            self.twin.events.push_back(TwinEvent::Sent(bytes.to_vec()));
         } else {
             self.unsent.extend(bytes);
         }

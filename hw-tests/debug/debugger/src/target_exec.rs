@@ -25,9 +25,7 @@ impl Debugger {
         command: ExecCommand,
         should_stop: ShouldStop<'_>,
     ) -> HaltReason {
-        if let Some(target) = &self.boards.target {
-            target.clear_error();
-        }
+        self.boards.target_mut().clear_error();
         run_forward(&mut TargetStepper { debugger: self, should_stop }, command)
     }
 }
@@ -64,10 +62,8 @@ impl TargetStepper<'_, '_> {
         self.debugger.registers()
     }
 
-    fn fail(&self, problem: impl Into<String>) -> HaltReason {
-        if let Some(target) = &self.debugger.boards.target {
-            target.set_error(problem);
-        }
+    fn fail(&mut self, problem: impl Into<String>) -> HaltReason {
+        self.debugger.boards.target_mut().set_error(problem);
         HaltReason::TargetError
     }
 
@@ -137,8 +133,7 @@ impl TargetStepper<'_, '_> {
         loop {
             let addresses: Vec<u16> = self.breakpoints().into_iter().chain(to).collect();
             let at = self.registers().pc;
-            let is_held =
-                self.debugger.boards.target.as_ref().is_some_and(|target| !target.running);
+            let is_held = !self.debugger.boards.target_mut().running;
             let is_waiting =
                 is_held && (addresses.contains(&at) || self.debugger.peek(at) == RST_6);
             if is_waiting {
@@ -194,9 +189,7 @@ impl TargetStepper<'_, '_> {
     }
 
     fn resume(&mut self, addresses: &[u16]) -> ExecResult<()> {
-        let Some(target) = &mut self.debugger.boards.target else {
-            return Err(HaltReason::TargetError);
-        };
+        let target = self.debugger.boards.target_mut();
         if target.running {
             return Ok(());
         }
@@ -231,9 +224,7 @@ impl TargetStepper<'_, '_> {
     }
 
     fn wait(&mut self, time: Duration) -> ExecResult<Option<StoppedState>> {
-        let Some(target) = &mut self.debugger.boards.target else {
-            return Err(HaltReason::TargetError);
-        };
+        let target = self.debugger.boards.target_mut();
         let state = target.kernel.get_mut().wait(time);
         target.receive_output();
         state.map_err(|error| self.fail(error.to_string()))
@@ -241,21 +232,17 @@ impl TargetStepper<'_, '_> {
 
     /// Records the state of the halted program, and returns what halted it.
     fn record_halt(&mut self, state: StoppedState) -> ExecResult<HaltCause> {
-        let Some(target) = &mut self.debugger.boards.target else {
-            return Err(HaltReason::TargetError);
-        };
+        let target = self.debugger.boards.target_mut();
         target.record_halt(state);
         let cause = target.resolve_break_in();
         let registers = target.registers();
-        target.twin.events.push(TwinEvent::Halted(registers));
+        target.twin.events.push_back(TwinEvent::Halted(registers));
         cause.map_err(|error| self.fail(error.to_string()))
     }
 
     /// Halts the program with zeros on the line.
     fn break_in(&mut self) -> ExecResult<()> {
-        let Some(target) = &mut self.debugger.boards.target else {
-            return Err(HaltReason::TargetError);
-        };
+        let target = self.debugger.boards.target_mut();
         if target.program.break_in.is_none() {
             return Err(self.fail(
                 "this program has no interrupt service that halts it (firmware/z80/place.asm): set \

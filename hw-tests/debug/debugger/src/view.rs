@@ -1,7 +1,7 @@
 //! The debugger in a terminal: keys and display.
 //!
-//! A key is mapped to a [`KeyAction`] first and executed afterwards, so that the owner of the
-//! terminal can poll keys and redraw while the board runs.
+//! A key is mapped to a [`KeyAction`] first and executed afterwards. While the board runs, the owner
+//! of the terminal handles keys and redraws by the [`Screen`], which does not own the debugger.
 
 mod cursor;
 mod draw;
@@ -9,34 +9,24 @@ mod draw;
 use ratatui::crossterm::event::KeyCode;
 
 use super::commands::{self, Command, CommandOutcome, Pane, execute};
-use super::debugger::{Debugger, ShouldStop};
+use super::debugger::Debugger;
 use super::exec::{ExecCommand, HaltReason};
 use super::motions::{Motion, MotionKind};
 use super::render;
 
-/// The keys of single commands, as the bottom row and `?` show them.
-pub const KEYS: [(&str, &str); 21] = [
-    ("?", "help"),
-    ("s S", "step, back"),
-    ("n N", "line, back"),
-    ("c C", "run, back"),
-    ("i", "into calls"),
-    ("v", "over"),
-    ("o", "out"),
-    ("b", "breakpoint here"),
+/// The keys that are no letters of commands, or do more than the command.
+const KEYS: [(&str, &str); 11] = [
+    ("b", "breakpoint at the cursor"),
     ("t T", "to the cursor, back"),
-    ("W", "who wrote this byte"),
+    ("W", "who wrote the byte at HL or in the pane"),
     ("e", "edit memory"),
-    ("R", "restart, or load edited source"),
     ("Tab", "next pane"),
     (":", "command"),
-    ("/", "find"),
     ("arrows", "move the cursor"),
     ("page keys", "scroll the pane"),
     ("Esc", "back to the instruction"),
     ("Enter", "repeat the last command"),
     ("Ctrl-C", "stop the board"),
-    ("q", "quit"),
 ];
 
 /// Bytes in a row of the memory pane where sixteen have no room.
@@ -62,9 +52,11 @@ struct Cursor {
     line: usize,
 }
 
-/// A debugger and the state of its display.
-pub struct View {
-    debugger: Debugger,
+/// Polled with screen and debugger while the board runs; returning `true` stops it.
+pub type Poll<'a> = &'a mut dyn FnMut(&mut Screen, &mut Debugger) -> bool;
+
+/// The state of a display.
+pub struct Screen {
     /// The clock when the session started, in T-states.
     start_clock: u64,
     status: String,
@@ -75,98 +67,25 @@ pub struct View {
     /// The command line being typed, with its `:` or `/`.
     prompt: Option<String>,
     last_command: Option<String>,
-    is_running: bool,
     /// Whether the board has halted since the last key: Ctrl-C may have been meant for it.
     has_just_halted: bool,
     /// The last lines that breakpoints have logged.
     log: Vec<String>,
 }
 
-impl View {
-    /// Creates a view; `message` is shown in the status row.
-    pub fn new(debugger: Debugger, message: Option<String>) -> Self {
-        let began = debugger.clock();
-        let at = debugger.registers().pc;
+impl Screen {
+    /// Creates the display of a debugger; `message` is shown in the status row.
+    pub fn new(debugger: &Debugger, message: Option<String>) -> Self {
         Self {
-            debugger,
-            start_clock: began,
+            start_clock: debugger.clock(),
             status: message.unwrap_or_else(|| "ready".to_owned()),
-            pane: Pane::Code(at),
+            pane: Pane::Code(debugger.registers().pc),
             scroll: 0,
             cursor: None,
             prompt: None,
             last_command: None,
-            is_running: false,
             has_just_halted: false,
             log: Vec::new(),
-        }
-    }
-
-    /// Adds what breakpoints have logged.
-    fn collect_log(&mut self) {
-        const LOG_ROWS: usize = 100;
-        self.log.extend(self.debugger.take_log());
-        self.log.drain(..self.log.len().saturating_sub(LOG_ROWS));
-    }
-
-    /// The debugger.
-    pub fn debugger(&self) -> &Debugger {
-        &self.debugger
-    }
-
-    /// The last messages that breakpoints have logged.
-    pub fn log(&self) -> &[String] {
-        &self.log
-    }
-
-    /// Returns `true` if the console is shown; keys then go to the running board.
-    pub fn shows_console(&self) -> bool {
-        self.pane == Pane::Console
-    }
-
-    /// Sends bytes to the board.
-    pub fn send(&mut self, bytes: &[u8]) {
-        if !bytes.is_empty() && self.debugger.send(bytes).is_err() {
-            self.status = "no input while a past state is shown; press c to return".to_owned();
-        }
-    }
-
-    /// Executes a command of a saved session; returns `false` if it fails, or runs the board.
-    pub fn restore_command(&mut self, line: &str) -> bool {
-        if commands::runs_board(line) {
-            return false;
-        }
-        match execute(&mut self.debugger, line, &mut |_| true) {
-            Ok(CommandOutcome::Show(pane)) => self.show(pane),
-            Ok(_) => {}
-            Err(_) => return false,
-        }
-        true
-    }
-
-    /// Shows a message in the status row.
-    pub fn set_status(&mut self, status: String) {
-        self.status = status;
-    }
-
-    /// The command that shows the pane at the left again in a later session, if it is not the
-    /// instructions at PC.
-    pub fn layout_command(&self) -> Option<String> {
-        self.pane.command()
-    }
-
-    /// Gives the owner of the board's line access to the debugger, to read output and send input.
-    pub fn with_debugger(&mut self, f: impl FnOnce(&mut Debugger)) {
-        f(&mut self.debugger);
-    }
-
-    /// Handles a key and returns the action bound to it.
-    pub fn handle_key(&mut self, key: KeyCode) -> KeyAction {
-        self.has_just_halted = false;
-        match (self.prompt.take(), key) {
-            (Some(text), key) => self.type_into(text, key),
-            (None, KeyCode::Char(key)) => self.action_for_char(key),
-            (None, key) => self.handle_control_key(key),
         }
     }
 
@@ -180,30 +99,109 @@ impl View {
         !has_just_halted
     }
 
+    /// Executes a command of a saved session; returns `false` if it fails, or runs the board.
+    pub fn restore_command(&mut self, debugger: &mut Debugger, line: &str) -> bool {
+        if commands::runs_board(line) {
+            return false;
+        }
+        let outcome = execute(debugger, line, &mut |_| true);
+        let is_done = outcome.is_ok();
+        self.show_outcome(debugger, outcome);
+        is_done
+    }
+
+    /// Shows a message in the status row.
+    pub fn set_status(&mut self, status: String) {
+        self.status = status;
+    }
+
+    /// The command that shows the pane at the left again in a later session, if it is not the
+    /// instructions at PC.
+    pub fn layout_command(&self) -> Option<String> {
+        self.pane.command()
+    }
+
+    /// Executes an action; returns `false` if it ends the session.
+    pub fn execute(&mut self, debugger: &mut Debugger, action: &KeyAction, poll: Poll<'_>) -> bool {
+        match action {
+            KeyAction::Nothing => {}
+            KeyAction::Quit => return false,
+            KeyAction::Move(command) => {
+                let halt = commands::run(debugger, *command, &mut |debugger| poll(self, debugger));
+                self.show_halt(debugger, halt);
+            }
+            KeyAction::Command(line) => {
+                let outcome = execute(debugger, line, &mut |debugger| poll(self, debugger));
+                return self.show_outcome(debugger, outcome);
+            }
+        }
+        true
+    }
+
+    /// Adds what breakpoints have logged, to be shown while the board runs.
+    pub fn collect_log(&mut self, debugger: &mut Debugger) {
+        const LOG_ROWS: usize = 100;
+        self.log.extend(debugger.take_log());
+        self.log.drain(..self.log.len().saturating_sub(LOG_ROWS));
+    }
+
+    /// The last messages that breakpoints have logged.
+    pub fn log(&self) -> &[String] {
+        &self.log
+    }
+
+    /// Returns `true` if the console is shown; keys then go to the running board.
+    pub fn shows_console(&self) -> bool {
+        self.pane == Pane::Console
+    }
+
+    /// Sends bytes to the board.
+    pub fn send(&mut self, debugger: &mut Debugger, bytes: &[u8]) {
+        if !bytes.is_empty() && debugger.send(bytes).is_err() {
+            self.status = "no input while a past state is shown; press c to return".to_owned();
+        }
+    }
+
     /// Handles a key while the board runs; returns `false` if it ends the session. Commands that
     /// run the board are refused.
-    pub fn handle_running_key(&mut self, key: KeyCode) -> bool {
+    pub fn handle_running_key(&mut self, debugger: &mut Debugger, key: KeyCode) -> bool {
         let is_allowed = match key {
-            _ if self.prompt.is_some() => true,
-            KeyCode::Char(key) => "b:/q".contains(key),
+            KeyCode::Char('q') if self.prompt.is_none() => return false,
+            // The state is not to be shown.
+            _ if debugger.is_searching() => false,
+            KeyCode::Char(key) => self.prompt.is_some() || "b:/".contains(key),
             _ => true,
         };
         if !is_allowed {
             self.status = "the board is running: Esc stops it".to_owned();
             return true;
         }
-        match self.handle_key(key) {
+        match self.handle_key(debugger, key) {
             KeyAction::Command(line) if commands::runs_board(&line) => {
                 self.status = format!("'{line}' needs a stopped board: Esc stops it");
                 true
             }
-            action => self.execute(&action, &mut |_| true),
+            KeyAction::Command(line) => {
+                let outcome = execute(debugger, &line, &mut |_| true);
+                self.show_outcome(debugger, outcome)
+            }
+            _ => true,
         }
     }
 
     /// Returns `true` while a command line is typed.
     pub fn has_prompt(&self) -> bool {
         self.prompt.is_some()
+    }
+
+    /// Handles a key and returns the action bound to it.
+    pub fn handle_key(&mut self, debugger: &mut Debugger, key: KeyCode) -> KeyAction {
+        self.has_just_halted = false;
+        match (self.prompt.take(), key) {
+            (Some(text), key) => self.type_into(text, key),
+            (None, KeyCode::Char(key)) => self.action_for_char(debugger, key),
+            (None, key) => self.handle_control_key(debugger, key),
+        }
     }
 
     /// Handles a key while a command line is typed.
@@ -226,20 +224,22 @@ impl View {
         KeyAction::Nothing
     }
 
-    fn action_for_char(&mut self, key: char) -> KeyAction {
+    fn action_for_char(&mut self, debugger: &mut Debugger, key: char) -> KeyAction {
         // The key of a motion is the letter of its command.
         let command = Command::find(&key.to_string());
         let motion = command.and_then(|command| Motion::by_command(command.name));
         match (motion, key) {
-            (Some(MotionKind::ToInstruction(make)), _) => return self.run_to_cursor(make),
+            (Some(MotionKind::ToInstruction(make)), _) => {
+                return self.run_to_cursor(debugger, make);
+            }
             (Some(motion), _) => {
-                let command = motion.with(Some(self.memory_address()), None);
+                let command = motion.with(Some(self.memory_address(debugger)), None);
                 return command.map_or(KeyAction::Nothing, KeyAction::Move);
             }
             (None, 'R') => return KeyAction::Command("restart".to_owned()),
-            (None, 'b') => return self.toggle_break(),
+            (None, 'b') => return self.toggle_break(debugger),
             (None, 'e') => {
-                self.prompt = Some(format!(":set [{:04X}H] = ", self.memory_address()));
+                self.prompt = Some(format!(":set [{:04X}H] = ", self.memory_address(debugger)));
             }
             (None, ':' | '/') => self.prompt = Some(key.to_string()),
             (None, '?') => self.show(Pane::Help),
@@ -253,22 +253,22 @@ impl View {
     }
 
     /// Handles keys other than characters.
-    fn handle_control_key(&mut self, key: KeyCode) -> KeyAction {
+    fn handle_control_key(&mut self, debugger: &Debugger, key: KeyCode) -> KeyAction {
         match key {
-            KeyCode::Up => self.move_cursor_by(-1),
-            KeyCode::Down => self.move_cursor_by(1),
-            KeyCode::PageUp => self.scroll_by(-1),
-            KeyCode::PageDown => self.scroll_by(1),
+            KeyCode::Up => self.move_cursor_by(debugger, -1),
+            KeyCode::Down => self.move_cursor_by(debugger, 1),
+            KeyCode::PageUp => self.scroll_by(debugger, -1),
+            KeyCode::PageDown => self.scroll_by(debugger, 1),
             KeyCode::Home => self.scroll = 0,
             KeyCode::Esc => {
                 self.cursor = None;
                 self.scroll = 0;
                 if self.pane == Pane::Help {
-                    self.show_current_code();
+                    self.show_current_code(debugger);
                 }
             }
-            KeyCode::Tab => self.next_pane(1),
-            KeyCode::BackTab => self.next_pane(-1),
+            KeyCode::Tab => self.next_pane(debugger, 1),
+            KeyCode::BackTab => self.next_pane(debugger, -1),
             KeyCode::Enter => {
                 return self.last_command.clone().map_or(KeyAction::Nothing, KeyAction::Command);
             }
@@ -277,57 +277,41 @@ impl View {
         KeyAction::Nothing
     }
 
-    /// Executes an action; returns `false` if it ends the session.
-    pub fn execute(&mut self, action: &KeyAction, should_stop: ShouldStop<'_>) -> bool {
-        match action {
-            KeyAction::Nothing => {}
-            KeyAction::Quit => return false,
-            KeyAction::Move(command) => {
-                let halt = commands::run(&mut self.debugger, *command, should_stop);
-                self.show_halt(halt);
+    /// Shows the outcome of a command; returns `false` if it ends the session.
+    fn show_outcome(
+        &mut self,
+        debugger: &mut Debugger,
+        outcome: Result<CommandOutcome, String>,
+    ) -> bool {
+        match outcome {
+            Err(message) => self.status = message,
+            Ok(CommandOutcome::Quit) => return false,
+            Ok(CommandOutcome::Output(text)) => {
+                self.status = text.lines().next().unwrap_or("").to_owned()
             }
-            KeyAction::Command(line) => match execute(&mut self.debugger, line, should_stop) {
-                Err(message) => self.status = message,
-                Ok(CommandOutcome::Quit) => return false,
-                Ok(CommandOutcome::Output(text)) => {
-                    self.status = text.lines().next().unwrap_or("").to_owned()
-                }
-                Ok(CommandOutcome::Halted(halt)) => self.show_halt(halt),
-                Ok(CommandOutcome::Show(Pane::Source(file, line))) => {
-                    self.cursor = Some(Cursor { file, line });
-                    self.status = String::new();
-                }
-                Ok(CommandOutcome::Show(pane)) => self.show(pane),
-            },
+            Ok(CommandOutcome::Halted(halt)) => self.show_halt(debugger, halt),
+            Ok(CommandOutcome::Show(Pane::Source(file, line))) => {
+                self.cursor = Some(Cursor { file, line });
+                self.status = String::new();
+            }
+            Ok(CommandOutcome::Show(pane)) => self.show(pane),
         }
         true
     }
 
     /// Shows why the board halted.
-    pub fn show_halt(&mut self, halt: HaltReason) {
-        self.is_running = false;
+    pub fn show_halt(&mut self, debugger: &mut Debugger, halt: HaltReason) {
         self.has_just_halted = halt != HaltReason::Paused;
         self.cursor = None;
-        self.collect_log();
-        self.status = render::describe_halt(&self.debugger, halt);
+        self.collect_log(debugger);
+        self.status = render::describe_halt(debugger, halt);
         if halt == HaltReason::HistoryStart
             && let Some(line) = self.log.last()
         {
             self.status.clone_from(line);
         }
         if matches!(self.pane, Pane::Code(_) | Pane::Help) {
-            self.show_current_code();
+            self.show_current_code(debugger);
         }
-    }
-
-    /// Continues the board until `should_stop` returns `true`; the view then shows a running board.
-    /// Returns the reason if the board halted.
-    pub fn continue_running(&mut self, should_stop: ShouldStop<'_>) -> Option<HaltReason> {
-        if !std::mem::replace(&mut self.is_running, true) {
-            self.status = "running: Ctrl-C or Esc stops".to_owned();
-        }
-        let halt = commands::run(&mut self.debugger, ExecCommand::Continue, should_stop);
-        self.collect_log();
-        (halt != HaltReason::Paused).then_some(halt)
     }
 }

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use board_debugger::ShouldStop;
 use board_debugger::dap::{self, LaunchedSession};
-use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::session::{ProgramArgs, SessionArgs, is_test_file, parse_address, parse_define};
+use super::session::{ProgramArgs, SessionArgs, is_test_file};
 use super::target::TargetArgs;
 use sargon_corpus::args::single;
 use sargon_debugging::EntryOutcome;
@@ -19,10 +19,7 @@ use sargon_debugging::EntryOutcome;
 /// Seconds of board time within which the call must be reached.
 const TIMEOUT_SECONDS: f64 = 10.0;
 
-#[derive(Args)]
-pub(super) struct DapArgs {}
-
-pub(super) fn serve(_args: &DapArgs) -> CommandResult {
+pub(super) fn serve() -> CommandResult {
     let input = io::BufReader::new(io::stdin());
     let mut output = io::stdout().lock();
     dap::serve(input, &mut output, &launch)
@@ -39,22 +36,14 @@ struct LaunchArguments {
     fen: Option<String>,
     square: Option<String>,
     behaviour: Option<String>,
-    sargon_dir: Option<String>,
+    sargon_dir: Option<PathBuf>,
     /// Seconds of the board's time.
     within: Option<f64>,
     board: Option<String>,
-    port: Option<String>,
-    rig: Option<String>,
-    rig_file: Option<String>,
-    record: Option<String>,
-    layout: Option<String>,
-    #[serde(default)]
-    define: Vec<String>,
-    #[serde(default)]
-    include: Vec<String>,
-    symbols: Option<String>,
-    origin: Option<String>,
-    entry: Option<String>,
+    #[serde(flatten)]
+    line: TargetArgs,
+    #[serde(flatten)]
+    how: ProgramArgs,
     /// Whether to stop before the first instruction of a program; defaults to `true`.
     stop_on_entry: Option<bool>,
     #[serde(flatten)]
@@ -103,31 +92,16 @@ impl LaunchArguments {
             (Some(program), None) => (program, self.case),
             (None, fen) => (fen.ok_or(missing)?, Some(self.square.ok_or(missing)?)),
         };
-        let define: Result<_, String> = self.define.iter().map(|one| parse_define(one)).collect();
-        let origin: Result<_, String> = self.origin.as_deref().map(parse_address).transpose();
         let within = Duration::try_from_secs_f64(self.within.unwrap_or(TIMEOUT_SECONDS));
         Ok(SessionArgs {
             target,
             square_or_case,
             board: self.board,
-            line: TargetArgs {
-                port: self.port,
-                rig: self.rig.and_then(|text| text.parse().ok()), // which can't fail
-                rig_file: self.rig_file.map(Into::into),
-                record: self.record.map(Into::into),
-                force: false,
-            },
+            line: self.line,
             within: within.map_err(|error| format!("invalid \"within\": {error}"))?,
             behaviour: self.behaviour.as_deref().unwrap_or("corrected").parse()?,
-            sargon_dir: self.sargon_dir.map(Into::into),
-            program: ProgramArgs {
-                layout: self.layout.map(Into::into),
-                define: define?,
-                include: self.include.into_iter().map(Into::into).collect(),
-                symbols: self.symbols.into_iter().map(Into::into).collect(),
-                origin: origin?,
-                entry: self.entry,
-            },
+            sargon_dir: self.sargon_dir,
+            program: self.how,
         })
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use board_debugger::commands::{CommandOutcome, execute, outcome_text};
-use board_debugger::view::View;
+use board_debugger::view::Screen;
 use board_debugger::{Debugger, HaltReason};
 use clap::{Args, ValueEnum};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED, USAGE};
@@ -70,36 +70,43 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     }
     let code = session.exit_code();
     let explanation = session.message.clone();
-    let mut view = View::new(session.debugger, session.message);
+    let mut debugger = session.debugger;
+    let mut screen = Screen::new(&debugger, session.message);
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         cli_support::eprint_message!("no terminal; --script FILE executes commands, - reads them");
-        print(&view.render_text(SCREEN_COLUMNS, SCREEN_ROWS))?;
+        print(&screen.render_text(&debugger, SCREEN_COLUMNS, SCREEN_ROWS))?;
         let failure = explanation.filter(|_| code != 0);
         return failure.map_or(Ok(0), |message| Err(CommandError::new(code, message)));
     }
     let saved = args.session.program_path().and_then(SavedSession::of);
     if let Some(saved) = saved.as_ref().filter(|_| !args.fresh) {
-        saved.restore(&mut view);
+        saved.restore(&mut screen, &mut debugger);
     }
     let console = match args.console {
         ConsoleTarget::Pane => ConsoleLine::pane(),
         ConsoleTarget::Pty => ConsoleLine::pseudo_terminal().map_err(failed)?,
     };
-    let outcome = open_with(&mut view, console, &stop);
-    if let Some(Err(error)) = saved.map(|saved| saved.save(&view)) {
+    let outcome = open_with(&mut screen, &mut debugger, console, &stop);
+    if let Some(Err(error)) = saved.map(|saved| saved.save(&screen, &debugger)) {
         cli_support::eprint_message!("the session is not saved: {error}");
     }
     outcome
 }
 
 /// Runs a debugger on the terminal until the user quits.
-pub(super) fn open(mut view: View, stop: &AtomicBool) -> CommandResult {
-    open_with(&mut view, ConsoleLine::pane(), stop)
+pub(super) fn open(mut debugger: Debugger, message: String, stop: &AtomicBool) -> CommandResult {
+    let mut screen = Screen::new(&debugger, Some(message));
+    open_with(&mut screen, &mut debugger, ConsoleLine::pane(), stop)
 }
 
-fn open_with(view: &mut View, mut console: ConsoleLine, stop: &AtomicBool) -> CommandResult {
+fn open_with(
+    screen: &mut Screen,
+    debugger: &mut Debugger,
+    mut console: ConsoleLine,
+    stop: &AtomicBool,
+) -> CommandResult {
     let mut terminal = ratatui::try_init().map_err(failed)?;
-    let outcome = show(&mut terminal, view, &mut console, stop);
+    let outcome = show(&mut terminal, screen, debugger, &mut console, stop);
     let restored = ratatui::try_restore();
     if outcome.is_err() {
         // Its drop shows the cursor, and panics if neither output works.

@@ -115,7 +115,7 @@ like the options of the other commands (docs/DEBUG-EDITORS.md).
 
 Example:
   hw-inspect dap                                          started by VS Code, Neovim or Emacs")]
-    Dap(dap::DapArgs),
+    Dap,
     /// Print a shell completion script
     #[command(after_help = CompletionsArgs::examples("hw-inspect"))]
     Completions(CompletionsArgs),
@@ -135,7 +135,7 @@ fn run(cli: Cli) -> CommandResult {
         Command::Why(args) => why::run(&args),
         Command::Gdb(args) => gdb::gdb(&args),
         Command::Debug(args) => debug::debug(&args),
-        Command::Dap(args) => dap::serve(&args),
+        Command::Dap => dap::serve(),
         Command::Completions(args) => manual::print_completions(&args, Cli::command()),
         Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),
     }

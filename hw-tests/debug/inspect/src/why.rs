@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use board_debugger::commands::Pane;
-use board_debugger::view::View;
 use board_debugger::{Debugger, ShouldStop};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED};
@@ -62,7 +61,7 @@ pub(super) fn run(args: &WhyArgs) -> CommandResult {
         return Ok(0);
     };
     if io::stdout().is_terminal() && io::stdin().is_terminal() {
-        return open(View::new(debugger, Some(explained)), &stop);
+        return open(debugger, explained, &stop);
     }
     print(&format!("{}: {explained}\n{}", case.id, location(&debugger)))?;
     Err(CommandError::new(FAILED, format!("{}: {explained}", case.id)))

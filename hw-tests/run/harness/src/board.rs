@@ -8,7 +8,6 @@ mod mame;
 mod pty;
 mod record;
 mod replay;
-mod serial;
 mod transcript;
 
 pub use fault_schedule::{FaultCounts, InjectedFault};
@@ -23,20 +22,20 @@ pub use transcript::{
     TranscriptHeader,
 };
 
-use pty::PtyBoard;
-use replay::ReplayBoard;
-use serial::SerialBoard;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use board_simulator::{CallRecord, Pace, Probe, Registers, Violation};
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
-use rcflash_link::rig::reset::{ResetError, ResetOutcome};
+use rcflash_link::rig::Rig;
+use rcflash_link::rig::reset::{self, ResetError, ResetOutcome};
 use rcflash_transport::Transport;
 use rcflash_transport::port::OpenError;
 
-use board_simulator::{CallRecord, Pace, Probe, Registers, Violation};
+use pty::PtyBoard;
+use replay::ReplayBoard;
 
 /// A board and its connection.
 pub trait Board: Send {
@@ -212,5 +211,36 @@ impl BoardKind {
             Self::Replay(file) => Box::new(ReplayBoard::new(file)?),
             Self::Serial(rig) => Box::new(SerialBoard::new(rig.clone(), profile.uart.baud)),
         })
+    }
+}
+
+/// A board reached through a serial device.
+#[derive(Debug, Clone)]
+pub(crate) struct SerialBoard {
+    rig: Rig,
+    baud: u32,
+}
+
+impl SerialBoard {
+    /// Creates the board of a rig, at `baud` unless the rig names a speed. Opens nothing.
+    pub(crate) fn new(rig: Rig, baud: u32) -> Self {
+        Self { rig, baud }
+    }
+}
+
+impl Board for SerialBoard {
+    fn name(&self) -> &str {
+        self.rig.name.as_deref().unwrap_or(&self.rig.port)
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        Ok(self.rig.open(self.baud)?)
+    }
+
+    fn reset(&mut self, line: &mut dyn Transport) -> Result<ResetOutcome, ResetError> {
+        match reset::trigger(&self.rig.reset, line) {
+            Err(ResetError::NotConfigured) => Ok(ResetOutcome::ManualResetNeeded),
+            other => other,
+        }
     }
 }

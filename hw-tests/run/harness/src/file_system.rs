@@ -3,14 +3,12 @@
 //! Results, transcripts and reports are written through [`FileSystem`] only, so that tests can
 //! replace it by a simulated disk that makes each single access fail or loses power at any time.
 
-mod lines;
-mod system;
-
-pub(crate) use lines::LineAppender;
-pub use system::OsFileSystem;
-
-use std::io::{self, BufRead, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+
+use cli_support::files::{replace_durable, sync_parent_dir};
+use rcflash_transport::platform::files::open_exclusive;
 
 /// The shortest torn prefix of a magic that is still recognised as ours.
 const MIN_TORN_MAGIC_BYTES: usize = 8;
@@ -115,9 +113,127 @@ pub trait AppendFile: Send {
     fn sync(&mut self) -> io::Result<()>;
 }
 
+/// Appends complete lines to a file.
+pub(crate) struct LineAppender {
+    file: Box<dyn AppendFile>,
+    /// Length of the complete lines in bytes.
+    length: u64,
+    has_failed: bool,
+}
+
+impl LineAppender {
+    /// Creates an appender for a file whose complete lines end at `length`.
+    pub(crate) fn new(file: Box<dyn AppendFile>, length: u64) -> Self {
+        Self { file, length, has_failed: false }
+    }
+
+    /// Appends a line, which ends with a line break. After a failure no other line is appended,
+    /// since the failed one would be missing before it.
+    ///
+    /// # Errors
+    /// Returns the system's error. The incomplete line is removed if the system permits that.
+    pub(crate) fn append(&mut self, line: &str) -> io::Result<()> {
+        if self.has_failed {
+            return Err(io::Error::other("an earlier line could not be written"));
+        }
+        if let Err(error) = self.file.append(line.as_bytes()) {
+            self.has_failed = true;
+            // A full disk may have taken a part of the line.
+            let _ = self.file.truncate(self.length);
+            return Err(error);
+        }
+        self.length += line.len() as u64;
+        Ok(())
+    }
+
+    /// Writes all lines to the device, so that they survive a power cut.
+    ///
+    /// # Errors
+    /// Returns the system's error.
+    pub(crate) fn sync(&mut self) -> io::Result<()> {
+        self.file.sync()
+    }
+}
+
+/// Bytes that are read from a file at a time.
+const READ_BYTES: usize = 64 << 10;
+
+/// The file system of the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OsFileSystem;
+
+impl FileSystem for OsFileSystem {
+    fn path_kind(&self, path: &Path) -> io::Result<PathKind> {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() => Ok(PathKind::File(metadata.len())),
+            Ok(metadata) if metadata.is_dir() => Ok(PathKind::Directory),
+            Ok(_) => Ok(PathKind::Other),
+            // A dangling link is not free: creating a file would create the link's target.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Ok(if path.is_symlink() { PathKind::Other } else { PathKind::Missing })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read_prefix(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        let mut options = OpenOptions::new();
+        let file = open_exclusive(path, options.read(true).append(true).create_new(true))?;
+        // The name is stored in the directory, which is synced separately.
+        sync_parent_dir(path)?;
+        Ok(Box::new(file))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        Ok(Box::new(open_exclusive(path, OpenOptions::new().read(true).append(true))?))
+    }
+
+    fn replace(
+        &self,
+        path: &Path,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        replace_durable(path, write)
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+}
+
+impl AppendFile for File {
+    fn reader(&mut self) -> io::Result<Box<dyn BufRead + '_>> {
+        self.seek(SeekFrom::Start(0))?;
+        Ok(Box::new(BufReader::with_capacity(READ_BYTES, self)))
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_all(bytes)
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::has_magic;
+    use super::*;
 
     #[test]
     fn a_torn_magic_is_recognised_and_no_shorter_prefix() {
@@ -130,5 +246,45 @@ mod tests {
         {
             assert!(!has_magic(other, magic), "{other:?}");
         }
+    }
+
+    #[test]
+    fn a_file_has_one_writer_and_grows_at_its_end() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("file");
+        let mut file = OsFileSystem.create(&path).expect("it is new");
+        file.append(b"one\ntwo\n").expect("written");
+        file.truncate(4).expect("cut");
+        file.append(b"three\n").expect("written");
+        file.sync().expect("flushed");
+        let mut content = String::new();
+        file.reader().and_then(|mut all| all.read_to_string(&mut content)).expect("read");
+        assert_eq!(content, "one\nthree\n");
+        let error = OsFileSystem.open(&path).err().expect("it has a writer");
+        assert_eq!(error.kind(), ErrorKind::ResourceBusy);
+        drop(file);
+        assert_eq!(OsFileSystem.read_prefix(&path, 3).expect("read"), b"one");
+        assert!(OsFileSystem.open(&path).is_ok());
+        let error = OsFileSystem.create(&path).err().expect("it is there");
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+    }
+
+    #[test]
+    fn each_kind_of_entry_is_distinguished() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("file"), "12345").expect("a file");
+        std::os::unix::fs::symlink("nowhere", path("dangling")).expect("a link");
+        std::os::unix::fs::symlink("file", path("link")).expect("a link");
+        let kind = |name: &str| OsFileSystem.path_kind(&path(name)).expect("the system answers");
+        assert_eq!(kind("none"), PathKind::Missing);
+        assert_eq!(kind("file"), PathKind::File(5));
+        assert_eq!(kind("link"), PathKind::File(5));
+        assert_eq!(kind("dangling"), PathKind::Other);
+        assert_eq!(kind("."), PathKind::Directory);
+        assert_eq!(
+            OsFileSystem.path_kind(Path::new("/dev/null")).expect("a device"),
+            PathKind::Other
+        );
     }
 }

@@ -14,7 +14,6 @@ pub mod args;
 pub mod baseline;
 pub mod board;
 pub mod campaign;
-mod executor;
 pub mod file_system;
 pub mod live;
 pub mod report;

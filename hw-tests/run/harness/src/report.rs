@@ -1,28 +1,20 @@
 //! The report of a run. The terminal shows a table by tag, the cases that did not pass and a
 //! summary; the report files have everything.
 
-mod aggregates;
-use aggregates::counts_by_tag;
 mod boards;
 mod diff;
 pub(crate) mod escape;
-mod facts;
 mod files;
 mod history;
-mod json;
 mod junit;
 mod markdown;
 mod merge;
 mod model;
 mod page;
 mod stored;
-mod target;
-mod worst_results;
 
-pub use crate::suite::{
-    CaseResult, FollowUp, FollowUpOptions, Verdict, VerdictCounts, command_line,
-};
-pub use boards::{BoardSummary, boards_table, missing_boards_text};
+pub use crate::suite::{FollowUp, FollowUpOptions, command_line};
+pub use boards::{BoardSummary, RunTarget, boards_table, missing_boards_text};
 pub(crate) use boards::{COMPLETE, missing_boards};
 pub use diff::RunDiff;
 pub(crate) use files::has_report;
@@ -35,10 +27,9 @@ pub use merge::{MergeError, merge_shards};
 pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
 pub(crate) use stored::{MAX_REPORT_BYTES, REPORT_PREFIX, parse_report};
 pub use stored::{ReadError, StoredReport};
-pub use target::RunTarget;
-use worst_results::WorstResults;
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 use askama::Template;
@@ -46,7 +37,9 @@ use cli_support::text::Escape;
 use rcflash_link::LinkStats;
 
 use crate::runner::{BaselineStatus, RunEnd};
-use crate::suite::Suite;
+use crate::suite::{CaseResult, Suite, Verdict, VerdictCounts};
+use crate::verdict_table::{Relation, merge_verdicts};
+use model::counts_by_tag;
 
 /// Most differences shown for a case.
 const MAX_DIFFERENCES_SHOWN: usize = 6;
@@ -60,8 +53,8 @@ const MAX_REMARKED_CASES_SHOWN: usize = 100;
 pub struct RunTotals<S: Suite> {
     all: VerdictCounts,
     with_known_passing: VerdictCounts,
-    /// With a baseline: the numbers of known, new and fixed cases.
-    compared: Option<[u64; 3]>,
+    /// With a baseline: the numbers of cases with each [`BaselineStatus`].
+    compared: Option<[u64; 4]>,
     /// The results for the report.
     pub(crate) results: WorstResults<S>,
 }
@@ -72,13 +65,7 @@ impl<S: Suite> RunTotals<S> {
         self.all.add(&result);
         self.with_known_passing.add_excluding_known(&result);
         if let Some(compared) = compared {
-            let [known, new, fixed] = self.compared.get_or_insert_default();
-            match compared {
-                BaselineStatus::Unremarkable => {}
-                BaselineStatus::Known => *known += 1,
-                BaselineStatus::New => *new += 1,
-                BaselineStatus::Fixed => *fixed += 1,
-            }
+            self.compared.get_or_insert_default()[compared as usize] += 1;
         }
         self.results.add(result);
     }
@@ -91,7 +78,8 @@ impl<S: Suite> RunTotals<S> {
     /// Returns the line on the baseline; empty if there is none.
     #[must_use]
     pub fn comparison(&self) -> String {
-        self.compared.map_or(String::new(), |counts| format!("baseline: {}\n", compared(counts)))
+        self.compared
+            .map_or(String::new(), |[_, counts @ ..]| format!("baseline: {}\n", compared(counts)))
     }
 
     /// Returns the counts of all verdicts.
@@ -171,20 +159,66 @@ pub fn incomplete_reason(ended: &RunEnd) -> Option<String> {
     }
 }
 
+#[derive(Template)]
+#[template(path = "line.txt")]
+struct LineStatistics {
+    stats: LinkStats,
+}
+
 /// Returns the statistics of the line as a line of text.
 #[must_use]
 pub fn line_statistics_text(stats: LinkStats) -> String {
-    format!(
-        "line: {} requests, {} retries ({} timeouts, {} corrupted at the board, {} overruns, {} \
-         missing replies), {} frames corrupted at the host, {} bytes out, {} in\n",
-        stats.requests,
-        stats.total_retries(),
-        stats.retries.timeout,
-        stats.retries.corrupted_at_board,
-        stats.retries.overrun,
-        stats.retries.missing,
-        stats.corrupted_at_host,
-        stats.bytes.0,
-        stats.bytes.1
-    )
+    format!("{}\n", LineStatistics { stats })
+}
+
+/// The worst result of each case, in the order in which the cases first completed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WorstResults<S: Suite> {
+    pub(crate) all: Vec<CaseResult<S>>,
+    /// The index of each case's result, by name.
+    indices: HashMap<String, usize>,
+}
+
+impl<S: Suite> WorstResults<S> {
+    /// Returns `true` if the case has a result.
+    pub(crate) fn contains(&self, id: &str) -> bool {
+        self.indices.contains_key(id)
+    }
+
+    /// Adds a result.
+    pub(crate) fn add(&mut self, result: CaseResult<S>) {
+        match self.indices.entry(result.id.clone()) {
+            Entry::Vacant(entry) => {
+                entry.insert(self.all.len());
+                self.all.push(result);
+            }
+            Entry::Occupied(entry) => {
+                let known = &mut self.all[*entry.get()];
+                let (before, now) = (known.verdict, result.verdict);
+                if merge_verdicts(before, now, Relation::OtherRound) != before {
+                    *known = result;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::Verdict;
+    use crate::test_suite::result;
+
+    #[test]
+    fn a_case_is_listed_once_with_its_worst_result() {
+        let mut gathered = WorstResults::default();
+        for verdict in [Verdict::Pass, Verdict::Timeout, Verdict::Pass, Verdict::NotRun] {
+            gathered.add(result("a", verdict));
+        }
+        gathered.add(result("b", Verdict::NotRun));
+        assert!(gathered.contains("b") && !gathered.contains("c") && gathered.all.len() == 2);
+        gathered.add(result("a", Verdict::Error));
+        let listed: Vec<_> = gathered.all.iter().map(|case| (&*case.id, case.verdict)).collect();
+        assert_eq!(listed, [("a", Verdict::Error), ("b", Verdict::NotRun)]);
+    }
 }

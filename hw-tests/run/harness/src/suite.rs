@@ -3,16 +3,15 @@
 //! [`Suite`] is what results files, baselines and reports need. How its cases run on a board is its
 //! own affair: [`LiveBoard`](crate::live::LiveBoard) is the connection.
 
-mod follow_up;
 mod result;
 
-pub use follow_up::{FollowUp, FollowUpOptions, command_line};
 pub use result::{BoardVerdict, CaseResult, FaultOrigin, Verdict, VerdictCounts};
 
 use std::fmt::{Debug, Display};
 
-use serde::Serialize;
+use cli_support::text::escape_controls;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A kind of test: its cases, and how their results are stored and described. A value has the
@@ -71,7 +70,9 @@ pub trait Suite: Debug + Clone + Default + PartialEq + Eq + Send + Sync + 'stati
     fn page_values(details: &Self::Details) -> Value;
 
     /// Returns commands to investigate a failed case; `None` if there are none.
-    fn follow_up(result: &CaseResult<Self>, options: &FollowUpOptions) -> Option<FollowUp>;
+    fn follow_up(_result: &CaseResult<Self>, _options: &FollowUpOptions) -> Option<FollowUp> {
+        None
+    }
 }
 
 /// The parts of `report.html` that a suite has.
@@ -85,4 +86,51 @@ pub struct Page {
     pub search: &'static str,
     /// HTML below the cases.
     pub legend: &'static str,
+}
+
+/// Options that make follow-up commands use the run's board and program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FollowUpOptions {
+    /// Options of commands that take any board.
+    pub board: Vec<String>,
+    /// Options of commands that simulate a board; `None` if this program did not build the
+    /// application.
+    pub simulated: Option<Vec<String>>,
+}
+
+/// A failed case, and the commands to investigate it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FollowUp {
+    /// The case's name.
+    pub case: String,
+    /// Command lines as a shell takes them.
+    pub commands: Vec<String>,
+    /// Whether they show a wrong value, and not only the whole case.
+    #[serde(skip)]
+    pub is_precise: bool,
+}
+
+impl FollowUp {
+    /// Returns the commands for a failed case; `None` if it did not fail or there are none.
+    #[must_use]
+    pub fn for_case<S: Suite>(result: &CaseResult<S>, options: &FollowUpOptions) -> Option<Self> {
+        if result.verdict != Verdict::Fail {
+            return None;
+        }
+        S::follow_up(result, options)
+    }
+}
+
+/// Returns a command line, quoted for a shell.
+#[must_use]
+pub fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    let quoted = |word: &str| {
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word.to_owned()
+        } else {
+            format!("'{}'", escape_controls(word).replace('\'', "'\\''"))
+        }
+    };
+    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }

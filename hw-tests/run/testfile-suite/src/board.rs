@@ -210,7 +210,8 @@ impl BoardMachine {
     ) -> Result<Vec<Outcome>, MachineError> {
         self.disconnects = 0;
         let Some(changed) = self.changed_code()? else { return Ok(outcomes) };
-        self.upload(&self.loaded.code.runs().to_vec())?;
+        let code = self.loaded.code.clone();
+        self.upload(code.runs())?;
         match &mut outcomes[..] {
             [outcome] => {
                 outcome.violations.push((changed, None));

@@ -96,7 +96,7 @@ impl Run<'_> {
             }
             self.report_progress(|| format!("interrupt at {at} of {last} T-states"));
             case.steps[step].call.interrupts[interrupt].at = at;
-            let mut run = result_of(&case.heading);
+            let mut run = result_of(&case);
             let outcomes = self.steps(&case.steps, &mut run)?;
             let call = outcomes.get(self.file.setup.len() + step);
             let latest_equal = call.and_then(|outcome| outcome.latest_equal[interrupt]);
@@ -125,7 +125,7 @@ impl Run<'_> {
     ) -> Result<Option<(u64, u64)>, RunError> {
         let mut steps = case.steps.clone();
         steps[step].call.interrupts[interrupt].at = u64::MAX;
-        let mut run = result_of(&case.heading);
+        let mut run = result_of(case);
         let outcomes = self.steps(&steps, &mut run)?;
         match outcomes.get(self.file.setup.len() + step) {
             Some(outcome) if outcome.end != CallEnd::Returned => {

@@ -38,7 +38,7 @@ impl CallState {
         let case = find(file, name)?;
         let mut machine = SimulatedMachine::new(&file.program);
         let mut run = Run { file, machine: &mut machine, options: &TestOptions::default() };
-        let result = &mut result_of(&case.heading);
+        let result = &mut result_of(case);
         let failed = |error: RunError| error.to_string();
         // Of the T-states of an interrupt, the first that fails.
         let case = run.at_all_times(case, result).map_err(failed)?;

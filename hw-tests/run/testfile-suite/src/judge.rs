@@ -13,7 +13,7 @@ use crate::contract::Contract;
 use crate::machine::{Call, CallEnd, Machine, Measure, Outcome};
 use crate::matcher::{Matcher, number};
 use crate::model::{ExpectedMemory, Step, TestFile};
-use crate::program::{Console, Program};
+use crate::program::Program;
 use crate::registers::{is_input, value, without_prefix};
 use crate::result::{Difference, UNOBSERVED};
 
@@ -57,7 +57,9 @@ impl<'a> Judged<'a> {
         }
         let expect = &step.expect;
         let values = expect.values.iter();
-        found.extend(values.filter_map(|one| self.compared(&self.name(one.0), one)));
+        found.extend(values.filter_map(|(measure, matcher)| {
+            compared(&self.name(*measure), matcher, outcome.measured(*measure)?)
+        }));
         found.extend(self.flags());
         for (block, bytes) in expect.memory.iter().zip(&outcome.memory) {
             found.extend(memory(block, bytes));
@@ -93,6 +95,8 @@ impl<'a> Judged<'a> {
         let Self { step, outcome, contract, .. } = self;
         let expect = &step.expect;
         let is_blind = machine.is_board();
+        let console = self.program.console.as_ref();
+        let prints_to_port = console.is_some_and(|console| !console.has_module());
         let limits = contract.map_or(&[][..], |contract| &contract.limits);
         let is_unmeasured = |name, measure| {
             let mut all = expect.values.iter().chain(limits);
@@ -104,7 +108,7 @@ impl<'a> Judged<'a> {
             is_unmeasured("stack", Measure::Stack),
             is_blind && step.call.writes.is_some(),
             is_blind && !expect.ports.is_empty(),
-            is_blind && expect.console.is_some() && self.prints_to_port(),
+            is_blind && expect.console.is_some() && prints_to_port,
         ];
         // If a call did not return, nothing else is checked.
         let has_returned = outcome.end == CallEnd::Returned;
@@ -179,10 +183,6 @@ impl<'a> Judged<'a> {
         }
     }
 
-    fn compared(&self, name: &str, (measure, matcher): &(Measure, Matcher)) -> Option<Difference> {
-        compared(name, matcher, self.outcome.measured(*measure)?)
-    }
-
     fn flags(&self) -> Option<Difference> {
         let expected = self.step.expect.flags;
         let actual = Flags { value: self.outcome.registers.af as u8, ..expected };
@@ -190,15 +190,10 @@ impl<'a> Judged<'a> {
         differs.then(|| Difference::new("flags", expected.to_string(), actual.to_string()))
     }
 
-    fn prints_to_port(&self) -> bool {
-        let console = self.program.console.as_ref();
-        console.is_some_and(|console| matches!(console.kind, Console::Port(_)))
-    }
-
     fn console(&self, machine: &dyn Machine) -> Option<Difference> {
         let Self { program, step, outcome, .. } = self;
         let (console, expected) = (program.console.as_ref()?, step.expect.console.as_ref()?);
-        if self.prints_to_port() && machine.is_board() {
+        if !console.has_module() && machine.is_board() {
             return None;
         }
         let memory = outcome.memory.get(step.expect.memory.len()).map_or(&[][..], Vec::as_slice);
@@ -240,9 +235,9 @@ impl<'a> Judged<'a> {
         let of = |field: &str| format!("{field} of {} ({file}:{line})", contract.name);
         let changed = contract.may_change.as_ref().and_then(|allowed| self.clobbered(allowed));
         let changed = changed.map(|text| format!("{}: {text}", of("Clobbers")));
-        let limits = contract.limits.iter().filter_map(|limit| {
-            let field = if limit.0 == Measure::Stack { "Stack" } else { "Cycles" };
-            self.compared(&of(field), limit)
+        let limits = contract.limits.iter().filter_map(|(measure, matcher)| {
+            let field = if *measure == Measure::Stack { "Stack" } else { "Cycles" };
+            compared(&of(field), matcher, self.outcome.measured(*measure)?)
         });
         changed.map(|text| Difference::finding(text, None)).into_iter().chain(limits).collect()
     }

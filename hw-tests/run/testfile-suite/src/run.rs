@@ -23,7 +23,7 @@ pub fn run_one(
     options: &TestOptions<'_>,
 ) -> Result<TestResult, RunError> {
     let case = &file.cases[index];
-    let mut result = result_of(&case.heading);
+    let mut result = result_of(case);
     let mut calls = file.setup.iter().chain(&case.steps).map(|step| single_call(file, step));
     let refusal = || calls.find_map(|call| machine.refusal(&call));
     result.reason = case.heading.skip.clone().or_else(refusal);

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use firmware_wire::crc32;
-use hil_harness::suite::{CaseResult, FollowUp, FollowUpOptions, Page, Suite, Verdict};
+use hil_harness::suite::{CaseResult, Page, Suite, Verdict};
 use serde_json::{Value, json};
 
 use crate::contract::Contract;
@@ -76,22 +76,18 @@ impl TestCase {
         self.test().property.as_ref().is_none_or(|property| property.exhaustive)
     }
 
-    /// Returns the routine that it calls last, as the file names it.
-    fn routine(&self) -> String {
-        self.test().steps.last().map(|step| step.target.clone()).unwrap_or_default()
-    }
-
     /// Returns the result of the case with its name in the run.
     pub fn result(&self, found: TestResult) -> TestResult {
-        let details = TestDetails { routine: self.routine(), ..found.details };
-        TestResult { id: self.id.clone(), attempts: 1, details, ..found }
+        TestResult { id: self.id.clone(), attempts: 1, ..found }
     }
 }
 
 /// Returns a result of no call, which passes.
-pub(crate) fn result_of(heading: &Heading) -> TestResult {
-    let Heading { name, line, tags, .. } = heading.clone();
-    TestResult::named(name, tags, Verdict::Pass, TestDetails { line, ..TestDetails::default() })
+pub(crate) fn result_of(case: &Case) -> TestResult {
+    let Heading { name, line, tags, .. } = case.heading.clone();
+    let routine = case.steps.last().map(|step| step.target.clone()).unwrap_or_default();
+    let details = TestDetails { routine, line, ..TestDetails::default() };
+    TestResult::named(name, tags, Verdict::Pass, details)
 }
 
 impl Suite for TestFiles {
@@ -127,8 +123,7 @@ impl Suite for TestFiles {
     }
 
     fn details(case: &TestCase) -> TestDetails {
-        let line = case.heading().line;
-        TestDetails { routine: case.routine(), line, ..TestDetails::default() }
+        result_of(case.test()).details
     }
 
     fn subject(details: &TestDetails) -> Option<&str> {
@@ -145,9 +140,5 @@ impl Suite for TestFiles {
 
     fn page_values(details: &TestDetails) -> Value {
         json!(Self::t_states(details))
-    }
-
-    fn follow_up(_result: &TestResult, _options: &FollowUpOptions) -> Option<FollowUp> {
-        None
     }
 }

@@ -8,15 +8,13 @@ use std::time::{Duration, Instant};
 use cli_support::exit::CommandError;
 use cli_support::text::{Escape, eprint_message};
 use firmware::profile::BoardProfile;
-use firmware_wire::Identity;
 use hil_harness::campaign::{Executor, FinishedRun, RunConfig};
-use hil_harness::live::{BoardConfig, SetupError};
+use hil_harness::live::{BoardConfig, LiveBoard, SetupError};
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{BaselineStatus, RunEnd, RunOptions, RunSummary};
 use hil_harness::suite::{CaseResult, Verdict};
 use hil_harness::verdict_table::merge_repetitions;
 use indicatif::ProgressBar;
-use rcflash_link::LinkStats;
 use testfile_suite::{
     BoardMachine, Machine, MachineError, RunError, SimulatedMachine, TestCase, TestFile, TestFiles,
     TestOptions, TestResult, UNOBSERVED, run_one,
@@ -233,17 +231,18 @@ impl Executor for TestExecutor {
         plan.board.as_ref().map(|config| &config.profile)
     }
 
-    fn complete_plan(
-        plan: &mut TestPlan,
-        cancel: &Arc<AtomicBool>,
-        case_ids: &mut dyn Iterator<Item = String>,
-    ) {
+    fn board_config(plan: &mut TestPlan) -> Option<&mut BoardConfig> {
+        plan.board.as_mut()
+    }
+
+    fn set_cancel(plan: &mut TestPlan, cancel: &Arc<AtomicBool>) {
         plan.stop = Arc::clone(cancel);
-        if let Some(config) = &mut plan.board {
-            config.cancel = Some(Arc::clone(cancel));
-            if let Some(recording) = &mut config.recording {
-                recording.cases = case_ids.collect();
-            }
+    }
+
+    fn live(&self) -> Option<&LiveBoard> {
+        match &self.machine {
+            TestMachine::Simulated(_) => None,
+            TestMachine::Board(machine) => Some(machine.live()),
         }
     }
 
@@ -256,13 +255,6 @@ impl Executor for TestExecutor {
 
     fn program(&self) -> String {
         self.identity().map_or_else(|| "simulated machine".to_owned(), ToString::to_string)
-    }
-
-    fn identity(&self) -> Option<&Identity> {
-        match &self.machine {
-            TestMachine::Simulated(_) => None,
-            TestMachine::Board(machine) => Some(machine.live().identity()),
-        }
     }
 
     fn target(&self) -> RunTarget {
@@ -312,12 +304,5 @@ impl Executor for TestExecutor {
         summary.last_restart =
             (summary.restarts > 0).then(|| "a routine did not return".to_owned());
         summary
-    }
-
-    fn stats(&self) -> LinkStats {
-        match &self.machine {
-            TestMachine::Simulated(_) => LinkStats::default(),
-            TestMachine::Board(machine) => machine.live().stats(),
-        }
     }
 }

@@ -138,7 +138,7 @@ fn every_program_can_be_installed_from_an_archive_of_a_release() {
 #[test]
 fn the_manual_that_the_language_server_carries_is_the_page() {
     let page = read(&root().join("docs/LANGUAGE.md"));
-    let copy = root().join("assembler/tdlasm-server/src/manual.md");
+    let copy = root().join("assembler/tdlasm-tools/src/server/manual.md");
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&copy, &page).expect("the copy can be written");
     }

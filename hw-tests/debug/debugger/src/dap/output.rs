@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::ERROR_ID;
 use super::message;
 use super::request_reader::RequestReader;
 use super::response::{ResponseBody, remove_nulls};
-use super::types::{Message, Request};
+use super::types::Request;
 use crate::Debugger;
 
 pub(super) struct Output<'a> {
@@ -21,38 +21,29 @@ pub(super) struct Output<'a> {
 
 impl Output<'_> {
     pub(super) fn respond(&mut self, request: &Request, answer: ResponseBody) -> io::Result<()> {
-        self.seq += 1;
-        let success = answer.is_ok();
-        let (mut body, message) = match answer {
-            Ok(body) => (body, None),
-            Err(message) => {
-                let error = serde_json::json!({ "id": ERROR_ID, "format": message });
-                (serde_json::json!({ "error": error }), Some(message))
-            }
-        };
-        remove_nulls(&mut body);
-        message::write(
-            self.output,
-            &Message::Response {
-                seq: self.seq,
-                request_seq: request.seq,
-                command: &request.command,
-                success,
-                message,
-                body,
-            },
-        )
+        let message = answer.as_ref().err().cloned();
+        let error = |message| json!({ "error": { "id": ERROR_ID, "format": message } });
+        let Request { seq, command, .. } = request;
+        self.send(json!({
+            "type": "response", "request_seq": seq, "command": command,
+            "success": message.is_none(), "message": message, "body": answer.unwrap_or_else(error)
+        }))
     }
 
-    pub(super) fn event(&mut self, event: &str, mut body: Value) -> io::Result<()> {
+    pub(super) fn event(&mut self, event: &str, body: Value) -> io::Result<()> {
+        self.send(json!({ "type": "event", "event": event, "body": body }))
+    }
+
+    fn send(&mut self, mut message: Value) -> io::Result<()> {
         self.seq += 1;
-        remove_nulls(&mut body);
-        message::write(self.output, &Message::Event { seq: self.seq, event, body })
+        message["seq"] = self.seq.into();
+        remove_nulls(&mut message);
+        message::write(self.output, &message)
     }
 
     /// Sends a text to be shown, in a category of the protocol's event `output`.
     pub(super) fn show(&mut self, category: &str, text: &str) -> io::Result<()> {
-        self.event("output", serde_json::json!({ "category": category, "output": text }))
+        self.event("output", json!({ "category": category, "output": text }))
     }
 
     /// Sends the client what breakpoints have logged.

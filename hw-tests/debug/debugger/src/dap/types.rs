@@ -3,8 +3,8 @@
 //! Fields have the protocol's names, through serde, and its units and meanings
 //! (microsoft.github.io/debug-adapter-protocol).
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -17,32 +17,10 @@ pub(super) struct Request {
 
 impl Request {
     pub(super) fn arguments<T: DeserializeOwned>(&self) -> Result<T, String> {
-        let given = self.arguments.clone();
-        let given = if given.is_null() { Value::Object(serde_json::Map::new()) } else { given };
-        serde_json::from_value(given)
+        let given = Some(self.arguments.clone()).filter(|given| !given.is_null());
+        serde_json::from_value(given.unwrap_or_else(|| serde_json::json!({})))
             .map_err(|error| format!("invalid arguments of {}: {error}", self.command))
     }
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum Message<'a> {
-    Response {
-        seq: u64,
-        request_seq: i64,
-        command: &'a str,
-        success: bool,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        message: Option<String>,
-        #[serde(skip_serializing_if = "Value::is_null")]
-        body: Value,
-    },
-    Event {
-        seq: u64,
-        event: &'a str,
-        #[serde(skip_serializing_if = "Value::is_null")]
-        body: Value,
-    },
 }
 
 /// The features of the adapter; others are not supported.

@@ -2,9 +2,8 @@
 //! whose first bytes are not gdb's are refused, such as a browser.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{io, thread};
 
 use rcflash_transport::network::{ClientKind, Judgement, Refusal, judge_first_bytes, refuse};
@@ -30,34 +29,22 @@ pub struct GdbConnection {
     pub stream: TcpStream,
     /// Its network address.
     pub peer: SocketAddr,
-    shared: Arc<Shared>,
+    holder: Holder,
 }
 
-#[derive(Default)]
-struct Shared {
-    /// The address of the gdb that is connected.
-    holder: Mutex<Option<SocketAddr>>,
-    /// The number of connections whose first bytes are awaited.
-    pending: AtomicUsize,
-}
+/// The address of the gdb that is connected.
+#[derive(Clone, Default)]
+struct Holder(Arc<Mutex<Option<SocketAddr>>>);
 
-impl Shared {
-    /// Makes `peer` the holder. Returns the present one if there is one.
-    fn claim(&self, peer: SocketAddr) -> Result<(), SocketAddr> {
-        let mut holder = self.holder.lock().unwrap_or_else(PoisonError::into_inner);
-        match *holder {
-            Some(present) => Err(present),
-            None => {
-                *holder = Some(peer);
-                Ok(())
-            }
-        }
+impl Holder {
+    fn lock(&self) -> MutexGuard<'_, Option<SocketAddr>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for GdbConnection {
     fn drop(&mut self) {
-        *self.shared.holder.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.holder.lock() = None;
     }
 }
 
@@ -83,8 +70,10 @@ pub fn accept_connections(
     on_refused: impl Fn(SocketAddr, &GdbRefusal) + Send + Sync + 'static,
 ) -> io::Result<Receiver<GdbConnection>> {
     let (send, receive) = channel();
-    let shared = Arc::new(Shared::default());
+    let holder = Holder::default();
     let on_refused = Arc::new(on_refused);
+    // Each connection whose first bytes are awaited has a copy.
+    let pending = Arc::new(());
     thread::Builder::new().name("gdb connections".into()).spawn(move || {
         for stream in listener.incoming() {
             let Ok(stream) = stream else {
@@ -92,18 +81,21 @@ pub fn accept_connections(
                 rcflash_transport::platform::time::sleep(PEEK_INTERVAL);
                 continue;
             };
-            if shared.pending.load(Ordering::Acquire) >= MAX_PENDING {
+            if Arc::strong_count(&pending) > MAX_PENDING {
                 continue;
             }
-            shared.pending.fetch_add(1, Ordering::AcqRel);
-            let (shared, counter) = (Arc::clone(&shared), Arc::clone(&shared));
+            let (pending, holder, send) = (Arc::clone(&pending), holder.clone(), send.clone());
             let refused = Arc::clone(&on_refused);
-            let send = send.clone();
-            // One thread per connection, so that a silent one does not delay the next.
-            let wait = move || admit(stream, shared, &*refused, &send);
-            if thread::Builder::new().spawn(wait).is_err() {
-                counter.pending.fetch_sub(1, Ordering::AcqRel); // this connection is closed
-            }
+            // One thread per connection, so that a silent one does not delay the next. Without
+            // resources for it, this connection is closed.
+            let _ = thread::Builder::new().spawn(move || {
+                let judged = judge(stream);
+                drop(pending);
+                // An error means that the client is gone.
+                if let Ok((stream, peer, judgement)) = judged {
+                    admit(stream, peer, judgement, holder, &*refused, &send);
+                }
+            });
         }
     })?;
     Ok(receive)
@@ -111,27 +103,26 @@ pub fn accept_connections(
 
 fn admit(
     stream: TcpStream,
-    shared: Arc<Shared>,
+    peer: SocketAddr,
+    judgement: Judgement,
+    holder: Holder,
     refused: &dyn Fn(SocketAddr, &GdbRefusal),
     send: &Sender<GdbConnection>,
 ) {
-    let judged = judge(stream);
-    shared.pending.fetch_sub(1, Ordering::AcqRel);
-    // An error means that the client is gone.
-    let Ok((stream, peer, judgement)) = judged else { return };
     match judgement {
         Judgement::Undecided => refuse(stream, &Refusal::Idle.reply()),
         Judgement::Refused(why) => {
             refuse(stream, &why.reply());
             refused(peer, &GdbRefusal::FirstBytes(why));
         }
-        Judgement::Accepted => match shared.claim(peer) {
-            Ok(()) => drop(send.send(GdbConnection { stream, peer, shared })),
-            Err(holder) => {
-                refuse(stream, busy_reply(holder).as_bytes());
-                refused(peer, &GdbRefusal::Busy(holder));
+        Judgement::Accepted => {
+            let present = *holder.lock().get_or_insert(peer);
+            if present == peer {
+                return drop(send.send(GdbConnection { stream, peer, holder }));
             }
-        },
+            refuse(stream, busy_reply(present).as_bytes());
+            refused(peer, &GdbRefusal::Busy(present));
+        }
     }
 }
 

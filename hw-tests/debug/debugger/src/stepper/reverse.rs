@@ -3,81 +3,23 @@
 use std::sync::Arc;
 
 use board_simulator::{AccessKind, StepOutcome};
-use firmware::code_map::CodeMap;
 
 use super::{STOP_CHECK_STEPS, SimulatedStepper, Stepper};
 use crate::exec::HaltReason;
-use crate::stops::{StepTrace, StopSet, WatchHit, WatchTrigger};
+use crate::stops::{StepTrace, WatchHit, WatchTrigger};
 use crate::timeline::Timeline;
 
-/// What a search in the past looks for.
-enum Wanted {
-    /// A breakpoint or watchpoint of these.
-    Stops(StopSet),
-    /// PC at an address.
-    Address(u16),
-    /// PC at the first instruction of a line; in an interrupt service only if `in_services`.
-    LineStart { code: Arc<CodeMap>, in_services: bool },
-    /// A change of the byte at an address.
-    Change(u16),
-}
+/// What a search in the past looks for: returns the reason to halt in a state before a step, or at
+/// what the step has done.
+type Find<'f> = &'f mut dyn FnMut(&Timeline, Moment) -> Option<HaltReason>;
 
-impl Wanted {
-    /// Returns `true` if the state is one to halt in.
-    fn is_at(&self, timeline: &Timeline) -> bool {
-        // Going back, too, an interrupted instruction is reached once.
-        if timeline.is_resumed() {
-            return false;
-        }
-        let registers = timeline.registers();
-        match self {
-            Self::Stops(stops) => {
-                stops.breakpoints_held(&registers, &|at| timeline.peek(at)).next().is_some()
-            }
-            Self::Address(address) => registers.pc == *address,
-            Self::LineStart { code, in_services } => {
-                let is_start =
-                    || code.line_at(registers.pc).is_some_and(|line| line.address == registers.pc);
-                (*in_services || !timeline.in_service()) && is_start()
-            }
-            Self::Change(_) => false,
-        }
-    }
-
-    /// Returns `true` if bus cycles are looked at.
-    fn has_watchpoints(&self) -> bool {
-        match self {
-            Self::Stops(stops) => stops.has_watchpoints(),
-            Self::Change(_) => true,
-            Self::Address(_) | Self::LineStart { .. } => false,
-        }
-    }
-
-    /// The byte whose change is looked for.
-    fn watched_byte(&self, timeline: &Timeline) -> Option<u8> {
-        match self {
-            Self::Change(address) => Some(timeline.peek(*address)),
-            _ => None,
-        }
-    }
-
-    /// The watchpoint that the last step has hit. `byte` is [`Self::watched_byte`] before it.
-    fn hit(&self, timeline: &Timeline, byte: Option<u8>) -> Option<WatchHit> {
-        match self {
-            Self::Stops(stops) if stops.has_watchpoints() => {
-                stops.watch_hit(&StepTrace::of(timeline), &|at| timeline.peek(at))
-            }
-            // A write of the same value is not a change.
-            Self::Change(address) if byte != Some(timeline.peek(*address)) => {
-                let accesses = timeline.accesses();
-                let mut writes = accesses.iter().filter(|access| access.kind == AccessKind::Write);
-                let access = writes.find(|access| access.address == *address)?;
-                // The user has set no watchpoint, which would have a number.
-                Some(WatchHit { id: 0, trigger: WatchTrigger::Access(*access) })
-            }
-            _ => None,
-        }
-    }
+/// When a search looks at a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    /// Before it, but not a second time after an interrupt service.
+    Before,
+    /// After an instruction was executed.
+    After,
 }
 
 /// The caller stopped the search.
@@ -112,14 +54,33 @@ impl SimulatedStepper<'_, '_> {
     pub(super) fn step_line_back(&mut self) -> HaltReason {
         let in_services = self.timeline().in_service();
         let code = Arc::clone(&self.debugger.code);
-        completed(self.go_back_to(&Wanted::LineStart { code, in_services }))
+        self.go_back_to(false, &mut |timeline, moment| {
+            let pc = timeline.registers().pc;
+            let is_shown = moment == Moment::Before && (in_services || !timeline.in_service());
+            let is_start = is_shown && code.line_at(pc).is_some_and(|line| line.address == pc);
+            is_start.then_some(HaltReason::Completed)
+        })
     }
 
     /// Goes back to the last breakpoint or watchpoint of those that are set now.
     pub(super) fn go_back_to_stop(&mut self) -> HaltReason {
         let stops = self.debugger.stops.set().clone();
-        let wanted = Wanted::Stops(stops.clone());
-        let halt = self.go_back_to(&wanted);
+        let has_watchpoints = stops.has_watchpoints();
+        let halt = self.go_back_to(has_watchpoints, &mut |timeline, moment| {
+            let read = |at| timeline.peek(at);
+            match moment {
+                Moment::Before => {
+                    let registers = timeline.registers();
+                    let is_held = stops.breakpoints_held(&registers, &read).next().is_some();
+                    is_held.then_some(HaltReason::Breakpoint)
+                }
+                Moment::After if !has_watchpoints => None,
+                Moment::After => {
+                    let hit = stops.watch_hit(&StepTrace::of(timeline), &read);
+                    hit.map(HaltReason::Watchpoint)
+                }
+            }
+        });
         let boards = &self.debugger.boards;
         let halting = stops.breakpoints_held(&boards.registers(), &|at| boards.peek(at)).collect();
         self.debugger.stops.set_halting(halting);
@@ -127,12 +88,28 @@ impl SimulatedStepper<'_, '_> {
     }
 
     pub(super) fn go_back_to_address(&mut self, address: u16) -> HaltReason {
-        completed(self.go_back_to(&Wanted::Address(address)))
+        self.go_back_to(false, &mut |timeline, moment| {
+            let is_there = moment == Moment::Before && timeline.registers().pc == address;
+            is_there.then_some(HaltReason::Completed)
+        })
     }
 
     pub(super) fn go_back_to_change(&mut self, address: u16) -> HaltReason {
         let now = self.timeline().bookmark();
-        let halt = self.go_back_to(&Wanted::Change(address));
+        let mut byte = None;
+        let halt = self.go_back_to(true, &mut |timeline, moment| {
+            let before = byte.replace(timeline.peek(address));
+            // A write of the same value is not a change.
+            if moment == Moment::Before || before == byte {
+                return None;
+            }
+            let accesses = timeline.accesses();
+            let mut writes = accesses.iter().filter(|access| access.kind == AccessKind::Write);
+            let access = writes.find(|access| access.address == address)?;
+            // The user has set no watchpoint, which would have a number.
+            let trigger = WatchTrigger::Access(*access);
+            Some(HaltReason::Watchpoint(WatchHit { id: 0, trigger }))
+        });
         if halt != HaltReason::HistoryStart {
             return halt;
         }
@@ -164,10 +141,11 @@ impl SimulatedStepper<'_, '_> {
 
     /// Returns to the last match before the present, or else to the start of the history. If the
     /// caller stops the search, the present stays.
-    fn go_back_to(&mut self, wanted: &Wanted) -> HaltReason {
+    /// Bus cycles are recorded if `traces`.
+    fn go_back_to(&mut self, traces: bool, find: Find<'_>) -> HaltReason {
         let now = self.timeline().bookmark();
         self.debugger.in_reverse_search = true;
-        let found = self.search(wanted);
+        let found = self.search(traces, find);
         self.debugger.in_reverse_search = false;
         match found {
             Ok(None) => self.go_to_start(),
@@ -187,15 +165,18 @@ impl SimulatedStepper<'_, '_> {
     /// Returns the last match before the present, and its step. The history is searched segment by
     /// segment, from snapshot to snapshot, the latest first. A segment is replayed forward, so its
     /// last match counts.
-    fn search(&mut self, wanted: &Wanted) -> Result<Option<(u64, HaltReason)>, Interrupted> {
+    fn search(
+        &mut self,
+        traces: bool,
+        find: Find<'_>,
+    ) -> Result<Option<(u64, HaltReason)>, Interrupted> {
         let mut end = self.timeline().step_count();
         while let Some(begin) = self.timeline().segment_before(end) {
-            let (mut is_at, mut byte, mut last) = (false, None, None);
+            let (mut at, mut last) = (None, None);
             let mut visit = |timeline: &Timeline, outcome| match outcome {
-                None => (is_at, byte) = (wanted.is_at(timeline), wanted.watched_byte(timeline)),
+                None => at = find(timeline, Moment::Before).filter(|_| !timeline.is_resumed()),
                 Some(StepOutcome::Executed) => {
-                    let hit = wanted.hit(timeline, byte).map(HaltReason::Watchpoint);
-                    let halt = hit.or(is_at.then_some(HaltReason::Breakpoint));
+                    let halt = find(timeline, Moment::After).or(at);
                     last = halt.map(|halt| (timeline.before().step, halt)).or(last);
                 }
                 // A waiting processor repeats steps at the same PC; only the first is a hit.
@@ -203,7 +184,7 @@ impl SimulatedStepper<'_, '_> {
             };
             for start in (begin..end).step_by(STOP_CHECK_STEPS as usize) {
                 let range = start..end.min(start + STOP_CHECK_STEPS);
-                self.timeline().replay(range, wanted.has_watchpoints(), &mut visit);
+                self.timeline().replay(range, traces, &mut visit);
                 if self.is_stopped() {
                     return Err(Interrupted);
                 }
@@ -215,9 +196,4 @@ impl SimulatedStepper<'_, '_> {
         }
         Ok(None)
     }
-}
-
-/// A search for a place completes there; the user has set no breakpoint.
-fn completed(halt: HaltReason) -> HaltReason {
-    if halt == HaltReason::Breakpoint { HaltReason::Completed } else { halt }
 }

@@ -9,9 +9,6 @@ pub trait DebugKernel: Send {
     /// The monitor loads `image` to the address `loaded`.
     fn start(&mut self, loaded: u16, image: &[u8]) -> Result<StoppedState, KernelError>;
 
-    /// Returns control to the monitor.
-    fn return_to_monitor(&mut self) -> Result<(), KernelError>;
-
     /// The line's clock, which is simulated time on a simulated board.
     fn now(&self) -> Instant;
 

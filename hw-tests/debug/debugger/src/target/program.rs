@@ -97,7 +97,6 @@ impl TargetProgram {
         let vector = self.kernel.program.symbol("KVECT").unwrap_or(KERNEL_START);
         let [low, high] = vector.to_le_bytes();
         if kernel.read(RST_6, 3)? != [JP_OPCODE, low, high] {
-            kernel.return_to_monitor()?;
             return Err(TargetError::OldMonitor);
         }
         for run in self.image.runs() {

@@ -1,5 +1,7 @@
 //! What a target has received since its simulated twin last caught up.
 
+use std::collections::VecDeque;
+
 use board_simulator::Registers;
 
 pub(crate) enum TwinEvent {
@@ -14,7 +16,7 @@ pub(crate) enum TwinEvent {
 
 #[derive(Default)]
 pub(crate) struct Twin {
-    pub(crate) events: Vec<TwinEvent>,
+    pub(crate) events: VecDeque<TwinEvent>,
     /// The step at which the twin is in the target's state; `Some` while the twin is shown.
     pub(crate) present: Option<u64>,
 }

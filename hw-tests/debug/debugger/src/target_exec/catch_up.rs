@@ -21,7 +21,7 @@ enum CatchUpError {
 impl Debugger {
     /// Lets the twin catch up with the target, and shows the twin from now on.
     pub(crate) fn switch_to_twin(&mut self, should_stop: ShouldStop<'_>) -> Result<(), HaltReason> {
-        let Some(target) = &mut self.boards.target else { return Ok(()) };
+        let target = self.boards.target_mut();
         if target.running {
             target.set_error("the program is running: stop it first");
             return Err(HaltReason::TargetError);
@@ -31,19 +31,15 @@ impl Debugger {
         let caught_up = self.catch_up(should_stop);
         self.in_reverse_search = false;
         let step = self.step_count();
-        let Some(target) = &mut self.boards.target else { return Ok(()) };
-        target.twin.present = caught_up.is_ok().then_some(step);
-        match caught_up {
-            Ok(()) => Ok(()),
-            Err(CatchUpError::Stopped) => Err(HaltReason::Paused),
-            Err(CatchUpError::Diverged) => {
+        self.boards.target_mut().twin.present = caught_up.is_ok().then_some(step);
+        caught_up.map_err(|error| match error {
+            CatchUpError::Stopped => HaltReason::Paused,
+            CatchUpError::Diverged => {
                 self.copy_target_state();
-                if let Some(target) = &self.boards.target {
-                    target.set_error(TWIN_DIVERGED);
-                }
-                Err(HaltReason::TargetError)
+                self.boards.target_mut().set_error(TWIN_DIVERGED);
+                HaltReason::TargetError
             }
-        }
+        })
     }
 
     /// Shows the target again if the twin has caught up with it.
@@ -51,31 +47,19 @@ impl Debugger {
         if !self.boards.twin_has_caught_up() {
             return halt;
         }
-        if let Some(target) = &mut self.boards.target {
-            target.twin.present = None;
-        }
+        self.boards.target_mut().twin.present = None;
         if halt == HaltReason::Paused { HaltReason::TwinCaughtUp } else { halt }
     }
 
     fn catch_up(&mut self, should_stop: ShouldStop<'_>) -> Result<(), CatchUpError> {
-        let events =
-            self.boards.target.as_mut().map(|target| std::mem::take(&mut target.twin.events));
-        let mut events = events.unwrap_or_default().into_iter();
-        let mut outcome = Ok(());
-        for event in events.by_ref() {
-            outcome = self.apply_event(&event, &mut *should_stop);
-            if outcome.is_err() {
+        while let Some(event) = self.boards.target_mut().twin.events.pop_front() {
+            if let Err(error) = self.apply_event(&event, &mut *should_stop) {
                 // The next attempt repeats this event, from the step that the twin has reached.
-                if let Some(target) = &mut self.boards.target {
-                    target.twin.events.push(event);
-                }
-                break;
+                self.boards.target_mut().twin.events.push_front(event);
+                return Err(error);
             }
         }
-        if let Some(target) = &mut self.boards.target {
-            target.twin.events.extend(events);
-        }
-        outcome
+        Ok(())
     }
 
     fn apply_event(

@@ -1,7 +1,5 @@
 //! Predicts the next PC by executing one instruction on a scratch processor.
 
-use std::collections::BTreeMap;
-
 use board_simulator::Registers;
 use z80_core::{Bus, Cpu};
 
@@ -15,20 +13,15 @@ pub(super) struct NextState {
     pub(super) registers: Registers,
 }
 
-/// Reads the target's memory; writes stay in the overlay.
-struct OverlayBus<'a> {
-    read: &'a dyn Fn(u16) -> u8,
-    written: BTreeMap<u16, u8>,
-}
+/// Reads the target's memory. No instruction reads what it has written.
+struct ReadOnlyBus<'a>(&'a dyn Fn(u16) -> u8);
 
-impl Bus for OverlayBus<'_> {
+impl Bus for ReadOnlyBus<'_> {
     fn read(&self, address: u16) -> u8 {
-        self.written.get(&address).copied().unwrap_or_else(|| (self.read)(address))
+        (self.0)(address)
     }
 
-    fn write(&mut self, address: u16, value: u8) {
-        self.written.insert(address, value);
-    }
+    fn write(&mut self, _address: u16, _value: u8) {}
 
     fn input(&self, _port: u16) -> u8 {
         0xFF
@@ -50,7 +43,7 @@ pub(super) fn predict_next(registers: &Registers, read: &dyn Fn(u16) -> u8) -> N
     }
     let mut cpu = Cpu::new();
     cpu.set_registers(registers);
-    let mut bus = OverlayBus { read, written: BTreeMap::new() };
+    let mut bus = ReadOnlyBus(read);
     for _ in 0..MAX_PREFIXES {
         let first = bus.read(cpu.pc());
         let second = bus.read(cpu.pc().wrapping_add(1));

@@ -1,14 +1,14 @@
 //! The panes, the cursor in the source, and the actions at it.
 
-use super::{Cursor, KeyAction, NARROW_ROW, View};
-use crate::ExecCommand;
+use super::{Cursor, KeyAction, NARROW_ROW, Screen};
 use crate::commands::Pane;
 use crate::render;
 use crate::stops::Breakpoint;
+use crate::{Debugger, ExecCommand};
 
-impl View {
-    pub(super) fn show_current_code(&mut self) {
-        self.pane = Pane::Code(self.debugger.registers().pc);
+impl Screen {
+    pub(super) fn show_current_code(&mut self, debugger: &Debugger) {
+        self.pane = Pane::Code(debugger.registers().pc);
         self.scroll = 0;
     }
 
@@ -19,8 +19,8 @@ impl View {
     }
 
     /// The panes in the order in which Tab shows them.
-    pub(super) fn panes(&self) -> Vec<Pane> {
-        let registers = self.debugger.registers();
+    pub(super) fn panes(&self, debugger: &Debugger) -> Vec<Pane> {
+        let registers = debugger.registers();
         let built_in = [
             Pane::Code(registers.pc),
             Pane::Memory(registers.hl),
@@ -29,12 +29,12 @@ impl View {
             Pane::Displays,
             Pane::Console,
         ];
-        let custom = self.debugger.panes().map(|pane| Pane::Custom(pane.name().to_owned()));
+        let custom = debugger.panes().map(|pane| Pane::Custom(pane.name().to_owned()));
         built_in.into_iter().chain(custom).collect()
     }
 
-    pub(super) fn next_pane(&mut self, step: isize) {
-        let panes = self.panes();
+    pub(super) fn next_pane(&mut self, debugger: &Debugger, step: isize) {
+        let panes = self.panes(debugger);
         let is_now = |pane: &Pane| match (pane, &self.pane) {
             (Pane::Custom(name), Pane::Custom(now)) => name == now,
             (pane, now) => std::mem::discriminant(pane) == std::mem::discriminant(now),
@@ -45,16 +45,16 @@ impl View {
     }
 
     /// Scrolls the pane by pages. Instructions and memory have no end; other lists do.
-    pub(super) fn scroll_by(&mut self, pages: isize) {
+    pub(super) fn scroll_by(&mut self, debugger: &Debugger, pages: isize) {
         const PAGE: isize = 8;
         let rows = pages * PAGE;
         match &mut self.pane {
             Pane::Memory(at) => *at = at.wrapping_add((rows * NARROW_ROW as isize) as u16),
             Pane::Code(at) => {
                 let step = if rows > 0 {
-                    render::address_after(&self.debugger, *at, rows as usize)
+                    render::address_after(debugger, *at, rows as usize)
                 } else {
-                    render::address_before(&self.debugger, *at, rows.unsigned_abs())
+                    render::address_before(debugger, *at, rows.unsigned_abs())
                 };
                 *at = step;
             }
@@ -62,34 +62,39 @@ impl View {
         }
     }
 
-    pub(super) fn move_cursor_by(&mut self, lines: isize) {
-        let Some(Cursor { file, line }) = self.cursor.clone().or_else(|| self.running_line())
+    pub(super) fn move_cursor_by(&mut self, debugger: &Debugger, lines: isize) {
+        let Some(Cursor { file, line }) =
+            self.cursor.clone().or_else(|| Self::running_line(debugger))
         else {
             self.status = "no source to move the cursor in".to_owned();
             return;
         };
-        let last = self.debugger.code().text(&file).len().max(1);
+        let last = debugger.code().text(&file).len().max(1);
         let line = line.saturating_add_signed(lines).clamp(1, last);
         self.cursor = Some(Cursor { file, line });
     }
 
-    pub(super) fn running_line(&self) -> Option<Cursor> {
-        let (file, line) = self.debugger.line()?;
+    pub(super) fn running_line(debugger: &Debugger) -> Option<Cursor> {
+        let (file, line) = debugger.line()?;
         Some(Cursor { file: file.to_owned(), line: line as usize })
     }
 
     /// The first instruction at or below the cursor; without a cursor, PC.
-    pub(super) fn cursor_address(&self) -> Option<u16> {
+    pub(super) fn cursor_address(&self, debugger: &Debugger) -> Option<u16> {
         match &self.cursor {
             Some(Cursor { file, line }) => {
-                self.debugger.code().breakpoint_line(file, *line as u32)?.1.first().copied()
+                debugger.code().breakpoint_line(file, *line as u32)?.1.first().copied()
             }
-            None => Some(self.debugger.registers().pc),
+            None => Some(debugger.registers().pc),
         }
     }
 
-    pub(super) fn run_to_cursor(&mut self, motion: fn(u16) -> ExecCommand) -> KeyAction {
-        let Some(address) = self.cursor_address() else {
+    pub(super) fn run_to_cursor(
+        &mut self,
+        debugger: &Debugger,
+        motion: fn(u16) -> ExecCommand,
+    ) -> KeyAction {
+        let Some(address) = self.cursor_address(debugger) else {
             self.status = "no instruction at or below the cursor".to_owned();
             return KeyAction::Nothing;
         };
@@ -97,30 +102,30 @@ impl View {
     }
 
     /// The first address in the memory pane, or HL.
-    pub(super) fn memory_address(&self) -> u16 {
+    pub(super) fn memory_address(&self, debugger: &Debugger) -> u16 {
         match self.pane {
             Pane::Memory(at) => at,
-            _ => self.debugger.registers().hl,
+            _ => debugger.registers().hl,
         }
     }
 
-    pub(super) fn toggle_break(&mut self) -> KeyAction {
-        let Some(at) = self.cursor_address() else {
+    pub(super) fn toggle_break(&mut self, debugger: &mut Debugger) -> KeyAction {
+        let Some(at) = self.cursor_address(debugger) else {
             self.status = "no instruction at or below the cursor".to_owned();
             return KeyAction::Nothing;
         };
-        let was = self.debugger.stops.has_breakpoint(at);
-        if let (false, Err(problem)) = (was, self.debugger.can_set_breakpoint(at)) {
+        let was = debugger.stops.has_breakpoint(at);
+        if let (false, Err(problem)) = (was, debugger.can_set_breakpoint(at)) {
             self.status = problem;
             return KeyAction::Nothing;
         }
-        let stops = &mut self.debugger.stops;
+        let stops = &mut debugger.stops;
         stops.remove_breakpoints_at(at);
         if !was {
             stops.add_breakpoint(Breakpoint::at(at));
         }
         let what = if was { "no breakpoint" } else { "breakpoint" };
-        self.status = format!("{what} at {}", self.debugger.code().describe_address(at));
+        self.status = format!("{what} at {}", debugger.code().describe_address(at));
         KeyAction::Nothing
     }
 }

@@ -10,7 +10,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph};
 use ratatui::{Frame, Terminal};
 
-use super::{KEYS, NARROW_ROW, View};
+use super::{KEYS, NARROW_ROW, Screen};
+use crate::Debugger;
 use crate::commands::Pane;
 use crate::render;
 
@@ -27,19 +28,19 @@ const STACK_ROWS: u16 = 11;
 /// The bottom row: the keys needed most.
 const HINTS: &str = "? help  s step  n line  o out  c run  S N C back  b break  : command  q quit";
 
-impl View {
-    /// Renders the view as text.
-    pub fn render_text(&self, columns: u16, rows: u16) -> String {
+impl Screen {
+    /// Renders the screen as text.
+    pub fn render_text(&self, debugger: &Debugger, columns: u16, rows: u16) -> String {
         // A terminal in memory can't fail.
         let Ok(mut terminal) = Terminal::new(TestBackend::new(columns, rows));
-        let Ok(_) = terminal.draw(|frame| self.draw(frame));
+        let Ok(_) = terminal.draw(|frame| self.draw(frame, debugger));
         let buffer = terminal.backend().buffer();
         let row = |y| (0..columns).map(|x| buffer[(x, y)].symbol()).collect::<String>();
         (0..rows).map(|y| row(y).trim_end().to_owned() + "\n").collect()
     }
 
-    /// Draws the whole view.
-    pub fn draw(&self, frame: &mut Frame<'_>) {
+    /// Draws the whole screen.
+    pub fn draw(&self, frame: &mut Frame<'_>, debugger: &Debugger) {
         let rows = [Constraint::Min(4), Constraint::Length(1), Constraint::Length(1)];
         let [main, status, hints] = Layout::vertical(rows).areas(frame.area());
         let [left, right] =
@@ -47,47 +48,61 @@ impl View {
         if left.width + SIDE_COLUMNS >= WIDE_COLUMNS {
             let columns = [Constraint::Min(20), Constraint::Length(MEMORY_COLUMNS)];
             let [left, middle] = Layout::horizontal(columns).areas(left);
-            self.draw_left(frame, left);
-            self.draw_middle(frame, middle);
+            self.draw_left(frame, debugger, left);
+            self.draw_middle(frame, debugger, middle);
         } else {
-            self.draw_left(frame, left);
+            self.draw_left(frame, debugger, left);
         }
-        self.draw_right(frame, right);
-        self.draw_status(frame, status);
+        self.draw_right(frame, debugger, right);
+        self.draw_status(frame, debugger, status);
         frame.render_widget(Paragraph::new(HINTS), hints);
     }
 
+    /// Draws only the text of the status row.
+    pub fn draw_status_alone(&self, frame: &mut Frame<'_>) {
+        let Rect { x, width, height, .. } = frame.area();
+        let row = Rect { x, y: height.saturating_sub(2), width, height: height.min(1) };
+        let text = format!("{:<width$}", render::printable(&self.status), width = width.into());
+        frame.render_widget(Paragraph::new(text), row);
+    }
+
     /// Draws the source, and below it the selected pane.
-    fn draw_left(&self, frame: &mut Frame<'_>, area: Rect) {
+    fn draw_left(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
         if self.pane == Pane::Help {
-            return self.draw_help(frame, area);
+            return self.draw_help(frame, debugger, area);
         }
         let halves = [Constraint::Percentage(52), Constraint::Min(3)];
         let [source, pane] = Layout::vertical(halves).areas(area);
-        self.draw_source(frame, source);
+        self.draw_source(frame, debugger, source);
         let rows = usize::from(pane.height.saturating_sub(2));
         let mut lines = match self.pane {
             Pane::Memory(at) if pane.width < MEMORY_COLUMNS => {
-                render::memory(&self.debugger, at, rows, NARROW_ROW)
+                render::memory(debugger, at, rows, NARROW_ROW)
             }
-            _ => self.pane.lines(&self.debugger, rows),
+            _ => self.pane.lines(debugger, rows),
         };
         if self.pane == Pane::Displays {
             lines.extend(self.log.iter().map(|line| render::printable(line)));
         }
-        self.draw_pane(frame, pane, &self.pane, self.scrolled(lines, rows));
+        self.draw_pane(frame, debugger, pane, &self.pane, self.scrolled(lines, rows));
     }
 
     /// Draws the lines of a pane; in memory, the bytes that the last step has read and written.
-    fn draw_pane(&self, frame: &mut Frame<'_>, area: Rect, pane: &Pane, lines: Vec<String>) {
-        let custom = |name| Some(self.debugger.find_pane(name)?.title());
+    fn draw_pane(
+        &self,
+        frame: &mut Frame<'_>,
+        debugger: &Debugger,
+        area: Rect,
+        pane: &Pane,
+        lines: Vec<String>,
+    ) {
+        let custom = |name| Some(debugger.find_pane(name)?.title());
         let title = match pane {
             Pane::Custom(name) => custom(name).unwrap_or(name),
             pane => pane_title(pane),
         };
         let is_memory = matches!(pane, Pane::Memory(_));
-        let Some(step_addresses) = self.debugger.step_addresses.as_ref().filter(|_| is_memory)
-        else {
+        let Some(step_addresses) = debugger.step_addresses.as_ref().filter(|_| is_memory) else {
             return draw_panel(frame, area, title, lines);
         };
         let style = |at: u16| match (
@@ -113,49 +128,51 @@ impl View {
     }
 
     /// Draws the keys, and below them the commands.
-    fn draw_help(&self, frame: &mut Frame<'_>, area: Rect) {
+    fn draw_help(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
         let rows = usize::from(area.height.saturating_sub(2));
         let keys = KEYS.iter().map(|(key, what)| format!("{key:<11}{what}"));
-        let head = ["Commands, after : by letter or name".to_owned()];
-        let commands = Pane::Help.lines(&self.debugger, rows);
+        let head =
+            ["Commands, after : by letter or name; the letters of motions, R, /, ? and q are keys"
+                .to_owned()];
+        let commands = Pane::Help.lines(debugger, rows);
         let lines: Vec<String> = keys.chain(head).chain(commands).collect();
         draw_panel(frame, area, "Help: Page Down for more, Esc leaves", self.scrolled(lines, rows));
     }
 
     /// Draws panes that are not at the left.
-    fn draw_middle(&self, frame: &mut Frame<'_>, area: Rect) {
+    fn draw_middle(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
         let parts = [40, 30, 30].map(Constraint::Percentage);
         let areas: [Rect; 3] = Layout::vertical(parts).areas(area);
-        let registers = self.debugger.registers();
+        let registers = debugger.registers();
         let is_code = matches!(self.pane, Pane::Code(_));
         let first = if is_code { Pane::Calls } else { Pane::Code(registers.pc) };
         let panes = [first, Pane::Memory(registers.hl), Pane::Console];
         for (area, pane) in areas.into_iter().zip(panes) {
             let rows = usize::from(area.height.saturating_sub(2));
-            let lines = pane.lines(&self.debugger, rows);
+            let lines = pane.lines(debugger, rows);
             let skipped = if pane == Pane::Console { lines.len().saturating_sub(rows) } else { 0 };
             let shown = lines.into_iter().skip(skipped).take(rows).collect();
-            self.draw_pane(frame, area, &pane, shown);
+            self.draw_pane(frame, debugger, area, &pane, shown);
         }
     }
 
-    fn draw_right(&self, frame: &mut Frame<'_>, area: Rect) {
+    fn draw_right(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
         // The registers come first: 24 rows have no room for everything, and flags are always
         // needed.
         let halves = [Constraint::Length(REGISTER_ROWS), Constraint::Min(0)];
         let [registers, below] = Layout::vertical(halves).areas(area);
-        draw_panel(frame, registers, "Registers", render::registers(&self.debugger));
-        let custom = self.debugger.panes().map(|pane| {
+        draw_panel(frame, registers, "Registers", render::registers(debugger));
+        let custom = debugger.panes().map(|pane| {
             let height = pane.rows() as u16 + 2;
-            (pane.title().to_owned(), height, pane.lines(&self.debugger))
+            (pane.title().to_owned(), height, pane.lines(debugger))
         });
         let mut panels: Vec<(String, u16, Vec<String>)> = custom.collect();
         if panels.is_empty() {
-            let stack = render::stack(&self.debugger, STACK_ROWS.into());
-            panels.push(("Calls".to_owned(), CALL_ROWS, render::calls(&self.debugger)));
+            let stack = render::stack(debugger, STACK_ROWS.into());
+            panels.push(("Calls".to_owned(), CALL_ROWS, render::calls(debugger)));
             panels.push(("Stack".to_owned(), STACK_ROWS, stack));
         }
-        let time = render::elapsed(&self.debugger, self.start_clock);
+        let time = render::elapsed(debugger, self.start_clock);
         let heights = panels.iter().map(|(_, height, _)| Constraint::Length(*height));
         let areas = Layout::vertical(heights.chain([Constraint::Min(0)])).split(below);
         panels.push(("Time".to_owned(), 0, time));
@@ -165,12 +182,12 @@ impl View {
     }
 
     /// Draws the command line being typed, or else the status and the time since the start.
-    fn draw_status(&self, frame: &mut Frame<'_>, area: Rect) {
+    fn draw_status(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
         if let Some(prompt) = &self.prompt {
             let line = format!("{}_   (Enter runs it, Esc leaves)", render::printable(prompt));
             return frame.render_widget(Paragraph::new(line), area);
         }
-        let time = render::elapsed(&self.debugger, self.start_clock).swap_remove(0);
+        let time = render::elapsed(debugger, self.start_clock).swap_remove(0);
         let width = usize::from(area.width).saturating_sub(time.len() + 1);
         let status: String = render::printable(&self.status).chars().take(width).collect();
         let line = format!("{status:<width$} {time}");
@@ -178,15 +195,15 @@ impl View {
         frame.render_widget(Paragraph::new(Line::styled(line, bold)), area);
     }
 
-    fn draw_source(&self, frame: &mut Frame<'_>, area: Rect) {
-        let Some(here) = self.cursor.clone().or_else(|| self.running_line()) else {
+    fn draw_source(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
+        let Some(here) = self.cursor.clone().or_else(|| Self::running_line(debugger)) else {
             let lines = vec!["no source for this address".to_owned()];
             return draw_panel(frame, area, "no source", lines);
         };
         let rows = usize::from(area.height.saturating_sub(2));
-        let count = self.debugger.code().text(&here.file).len();
+        let count = debugger.code().text(&here.file).len();
         let first = here.line.saturating_sub(rows / 2).min((count + 1).saturating_sub(rows)).max(1);
-        let lines = render::source(&self.debugger, &here.file, first, rows);
+        let lines = render::source(debugger, &here.file, first, rows);
         let marked = self.cursor.is_some();
         let style = |(index, text): (usize, String)| {
             let is_here = first + index == here.line;

@@ -2,6 +2,7 @@
 
 mod corrupted;
 mod gdb_script;
+mod owned_view;
 mod random_sessions;
 mod sessions;
 mod stops_and_steps;

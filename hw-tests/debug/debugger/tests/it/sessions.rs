@@ -5,12 +5,14 @@ mod gdb;
 pub(crate) mod table;
 
 use board_debugger::commands::{execute, outcome_text};
-use board_debugger::view::{KeyAction, View};
+use board_debugger::view::KeyAction;
 use board_debugger::{Debugger, ProgramFile, open_program};
 use firmware::profile::BoardProfile;
 use ratatui::crossterm::event::KeyCode;
 
 use table::{Motion, PROGRAM, SESSIONS, Session, Stop};
+
+use crate::owned_view::View;
 
 /// The program on a board, at its first instruction.
 pub(crate) fn debugger(program: &str) -> Debugger {
@@ -37,13 +39,13 @@ fn runs_away(debugger: &mut Debugger) -> bool {
 
 /// A session by keys, with breakpoints by commands.
 fn on_a_terminal(session: &Session) -> Vec<Stop> {
-    let mut view = View::new(debugger(PROGRAM), None);
+    let mut view = View::new(debugger(PROGRAM));
     let press = |view: &mut View, keys: &str| {
         for key in keys.chars() {
             let key = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
             let action = view.handle_key(key);
             assert_ne!(action, KeyAction::Quit);
-            view.execute(&action, &mut runs_away);
+            view.execute(&action, &mut |_, debugger| runs_away(debugger));
         }
     };
     for breakpoint in session.breakpoints {
@@ -52,9 +54,9 @@ fn on_a_terminal(session: &Session) -> Vec<Stop> {
     let mut logged = 0;
     let play = |(motion, _): &(Motion, _)| {
         press(&mut view, motion_key(*motion));
-        let log = view.log()[logged..].to_vec();
-        logged = view.log().len();
-        stop(view.debugger(), log)
+        let log = view.screen.log()[logged..].to_vec();
+        logged = view.screen.log().len();
+        stop(&view.debugger, log)
     };
     session.motions.iter().map(play).collect()
 }

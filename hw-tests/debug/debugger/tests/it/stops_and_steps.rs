@@ -2,13 +2,13 @@
 //! what the view shows of a step.
 
 use board_debugger::commands::{self, CommandOutcome, execute, outcome_text};
-use board_debugger::view::View;
 use board_debugger::{Debugger, ExecCommand, HaltReason};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Color;
 
+use crate::owned_view::View;
 use crate::sessions::debugger;
 
 /// It counts calls in B for ever, and writes to a table.
@@ -191,12 +191,12 @@ fn over_passes_a_call_with_parameters_behind_it_and_out_ends_behind_them() {
 
 #[test]
 fn the_memory_pane_shows_the_accesses_of_a_step_and_not_of_a_run() {
-    let mut view = View::new(debugger(LOOP), None);
+    let mut view = View::new(debugger(LOOP));
     let press = |view: &mut View, keys: &str| {
         for key in keys.chars() {
             let key = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
             let action = view.handle_key(key);
-            assert!(view.execute(&action, &mut |_| false));
+            assert!(view.execute(&action, &mut |_, _| false));
         }
     };
     press(&mut view, ":memory TABLE\n:to COUNT\ns");
@@ -216,18 +216,18 @@ fn has_colour(view: &View, colour: Color) -> bool {
 
 #[test]
 fn ctrl_c_right_after_a_halt_does_not_end_the_session() {
-    let mut view = View::new(debugger(LOOP), None);
+    let mut view = View::new(debugger(LOOP));
     for key in "s".chars() {
         let action = view.handle_key(KeyCode::Char(key));
-        view.execute(&action, &mut |_| false);
+        view.execute(&action, &mut |_, _| false);
     }
-    assert!(!view.handle_interrupt(), "it was meant for the board");
-    assert!(view.render_text(110, 40).contains("Ctrl-C again quits"));
-    assert!(view.handle_interrupt(), "the second one");
-    assert!(View::new(debugger(LOOP), None).handle_interrupt(), "nothing has run");
+    assert!(!view.screen.handle_interrupt(), "it was meant for the board");
+    assert!(view.text(110, 40).contains("Ctrl-C again quits"));
+    assert!(view.screen.handle_interrupt(), "the second one");
+    assert!(View::new(debugger(LOOP)).screen.handle_interrupt(), "nothing has run");
     let action = view.handle_key(KeyCode::Char('c'));
-    view.execute(&action, &mut |_| true);
-    assert!(view.handle_interrupt(), "the board was stopped by a key");
+    view.execute(&action, &mut |_, _| true);
+    assert!(view.screen.handle_interrupt(), "the board was stopped by a key");
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use board_debugger::view::View;
+use board_debugger::Debugger;
+use board_debugger::view::Screen;
 use cli_support::files::write_atomic;
 
 /// The folder of the sessions in the user's folder for state.
@@ -30,28 +31,28 @@ impl SavedSession {
 
     /// Executes the commands of the saved session. Those that fail, since the program has changed,
     /// are counted in the status row.
-    pub(super) fn restore(&self, view: &mut View) {
+    pub(super) fn restore(&self, screen: &mut Screen, debugger: &mut Debugger) {
         let Ok(text) = std::fs::read_to_string(&self.file) else { return };
         let (mut done, mut failed) = (0, 0);
-        let present = view.debugger().saved_stops();
+        let present = debugger.saved_stops();
         let is_wanted =
             |line: &&str| !line.starts_with(';') && !present.iter().any(|command| command == line);
         for line in text.lines().filter(is_wanted) {
-            let is_done = view.restore_command(line);
+            let is_done = screen.restore_command(debugger, line);
             done += u32::from(is_done);
             failed += u32::from(!is_done);
         }
         let lost = if failed > 0 { format!(", {failed} no longer apply") } else { String::new() };
-        view.set_status(format!("saved session: {done} restored{lost}; --fresh begins without"));
+        screen.set_status(format!("saved session: {done} restored{lost}; --fresh begins without"));
     }
 
     /// Saves the session; without anything to save, removes the file.
     ///
     /// # Errors
     /// Returns the system's error if the file can't be written.
-    pub(super) fn save(&self, view: &View) -> io::Result<()> {
-        let mut lines = view.debugger().saved_stops();
-        lines.extend(view.layout_command());
+    pub(super) fn save(&self, screen: &Screen, debugger: &Debugger) -> io::Result<()> {
+        let mut lines = debugger.saved_stops();
+        lines.extend(screen.layout_command());
         if lines.is_empty() {
             return match std::fs::remove_file(&self.file) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -1,25 +1,24 @@
 //! The debugger on a terminal: keys, redrawing, and a board that can be stopped at any moment.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use board_debugger::view::{KeyAction, View};
-use board_debugger::{Debugger, ExecCommand};
+use board_debugger::view::{KeyAction, Screen};
+use board_debugger::{Debugger, ExecCommand, HaltReason, commands};
 use board_simulator::{PtyLine, SerialLine};
 use cli_support::exit::INTERRUPTED;
 use ratatui::DefaultTerminal;
-use ratatui::crossterm::cursor::MoveTo;
+use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use ratatui::crossterm::queue;
-use ratatui::crossterm::style::Print;
-use ratatui::widgets::Clear;
 
+/// How often the screen is drawn while the board runs.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(50);
 /// How often keys are polled while the board runs.
 const KEY_POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// The time that a command may take before the screen shows that the board is running.
 const RUNNING_NOTICE_DELAY: Duration = Duration::from_millis(200);
+const RUNNING: &str = "running: Ctrl-C or Esc stops, q quits";
 /// Baud rate of the pseudo-terminal. The board's own rate has no meaning while it is debugged.
 const BAUD: u32 = 115_200;
 
@@ -32,13 +31,14 @@ const END_POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Fails if the terminal fails or is closed.
 pub(super) fn show(
     terminal: &mut DefaultTerminal,
-    view: &mut View,
+    screen: &mut Screen,
+    debugger: &mut Debugger,
     console: &mut ConsoleLine,
     stop: &AtomicBool,
 ) -> io::Result<u8> {
     loop {
-        terminal.draw(|frame| view.draw(frame))?;
-        console.forward_output(view.debugger());
+        let shown = terminal.draw(|frame| screen.draw(frame, debugger))?.buffer.clone();
+        console.forward_output(debugger);
         while !has_event(END_POLL_INTERVAL, stop)? {
             if has_ended(stop) {
                 return closed(stop);
@@ -46,21 +46,24 @@ pub(super) fn show(
         }
         let Some(key) = pressed(event::read()?) else { continue };
         if is_interrupt(&key) {
-            match view.handle_interrupt() {
+            match screen.handle_interrupt() {
                 true => return Ok(INTERRUPTED),
                 false => continue,
             }
         }
-        let goes_on = match view.handle_key(key.code) {
+        let mut running = RunningBoard::new(terminal, console, stop, shown);
+        let goes_on = match screen.handle_key(debugger, key.code) {
             KeyAction::Move(ExecCommand::Continue) => {
-                continue_in_slices(terminal, view, console, stop)?
+                running.continue_with_input(screen, debugger)?
             }
             KeyAction::Command(line) if ["c", "run"].contains(&line.trim()) => {
-                continue_in_slices(terminal, view, console, stop)?
+                running.continue_with_input(screen, debugger)?
             }
-            action => perform_action(terminal, view, &action, stop)?,
+            action => screen
+                .execute(debugger, &action, &mut |screen, debugger| running.poll(screen, debugger)),
         };
-        if !goes_on {
+        running.error.take().map_or(Ok(()), Err)?;
+        if !goes_on || running.quits {
             return if has_ended(stop) { closed(stop) } else { Ok(0) };
         }
     }
@@ -106,172 +109,119 @@ fn is_interrupt(key: &KeyEvent) -> bool {
     key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
-/// Performs a key's action, which a key can stop. Returns `true` unless the session ends.
-fn perform_action(
-    terminal: &mut DefaultTerminal,
-    view: &mut View,
-    action: &KeyAction,
-    stop: &AtomicBool,
-) -> io::Result<bool> {
-    let size = terminal.size()?;
-    let mut poller = KeyPoller::new(Some((size.width, size.height)), stop);
-    let continues = view.execute(action, &mut |_| poller.should_stop());
-    if poller.has_written_status {
-        poller.write_status("");
-        // The status row was written without the terminal's buffer, so the screen is redrawn.
-        terminal.draw(|frame| frame.render_widget(Clear, frame.area()))?;
-    }
-    Ok(continues && !poller.quits)
-}
-
-/// Runs the board in slices, redraws after each. Returns `true` unless the session ends.
-fn continue_in_slices(
-    terminal: &mut DefaultTerminal,
-    view: &mut View,
-    console: &mut ConsoleLine,
-    stop: &AtomicBool,
-) -> io::Result<bool> {
-    loop {
-        let began = Instant::now();
-        let mut poller = KeyPoller::new(None, stop);
-        poller.takes_text = view.shows_console();
-        let halt = view.continue_running(&mut |debugger| {
-            console.pump(debugger);
-            poller.should_stop() || !poller.keys.is_empty() || began.elapsed() >= REFRESH_INTERVAL
-        });
-        let mut is_idle = false;
-        if let Some(halt) = halt {
-            // A board that waits for input is idle, not halted, if a host may still send some.
-            is_idle = halt == board_debugger::HaltReason::Idle
-                && (view.shows_console() || console.is_shared());
-            if !is_idle {
-                view.show_halt(halt);
-                return Ok(true);
-            }
-        }
-        view.send(&std::mem::take(&mut poller.text));
-        view.with_debugger(|debugger| console.pump(debugger));
-        terminal.draw(|frame| view.draw(frame))?;
-        if is_idle && !has_event(REFRESH_INTERVAL, stop)? && !has_ended(stop) {
-            continue;
-        }
-        poller.poll_keys();
-        view.send(&std::mem::take(&mut poller.text));
-        for key in std::mem::take(&mut poller.keys) {
-            let stops = key == KeyCode::Esc && !view.has_prompt();
-            poller.quits |= !stops && !view.handle_running_key(key);
-            poller.has_stopped |= stops || poller.quits;
-        }
-        if poller.has_stopped {
-            view.show_halt(board_debugger::HaltReason::Paused);
-            return Ok(!poller.quits);
-        }
-    }
-}
-
-/// Polls keys while the board runs.
-struct KeyPoller<'a> {
+/// Handles keys and redraws while the board runs.
+struct RunningBoard<'a> {
+    terminal: &'a mut DefaultTerminal,
+    console: &'a mut ConsoleLine,
     stop: &'a AtomicBool,
-    began: Instant,
     last_poll: Instant,
-    /// Columns and rows of the terminal, if the status row is to show that the board runs.
-    size: Option<(u16, u16)>,
-    has_written_status: bool,
+    next_draw: Instant,
+    has_drawn: bool,
+    /// What is shown while the past is searched, whose states are not.
+    shown: Buffer,
     has_stopped: bool,
     quits: bool,
-    /// Whether keys are text for the board.
-    takes_text: bool,
-    text: Vec<u8>,
-    /// Keys for the view, which takes them while the board runs in slices.
-    keys: Vec<KeyCode>,
-    /// Whether a command is being typed, which is refused.
-    refuses_command: bool,
+    /// An error of the terminal, which has stopped the board.
+    error: Option<io::Error>,
 }
 
-impl<'a> KeyPoller<'a> {
-    fn new(size: Option<(u16, u16)>, stop: &'a AtomicBool) -> Self {
+impl<'a> RunningBoard<'a> {
+    fn new(
+        terminal: &'a mut DefaultTerminal,
+        console: &'a mut ConsoleLine,
+        stop: &'a AtomicBool,
+        shown: Buffer,
+    ) -> Self {
         let now = Instant::now();
         Self {
+            terminal,
+            console,
             stop,
-            began: now,
             last_poll: now,
-            size,
-            has_written_status: false,
+            next_draw: now + RUNNING_NOTICE_DELAY,
+            has_drawn: false,
+            shown,
             has_stopped: false,
             quits: false,
-            takes_text: false,
-            text: Vec::new(),
-            keys: Vec::new(),
-            refuses_command: false,
+            error: None,
+        }
+    }
+
+    /// Continues the board. While it waits for input that a host may still send, it is idle, not
+    /// halted. Returns `true` unless the session ends.
+    fn continue_with_input(
+        &mut self,
+        screen: &mut Screen,
+        debugger: &mut Debugger,
+    ) -> io::Result<bool> {
+        loop {
+            let poll = &mut |debugger: &mut Debugger| self.poll(screen, debugger);
+            let halt = commands::run(debugger, ExecCommand::Continue, poll);
+            let is_stopped = halt == HaltReason::Idle && self.poll(screen, debugger);
+            let is_awaited = self.console.is_shared() || screen.shows_console();
+            if halt != HaltReason::Idle || !is_awaited || is_stopped {
+                screen.show_halt(debugger, if is_stopped { HaltReason::Paused } else { halt });
+                return Ok(true);
+            }
+            has_event(KEY_POLL_INTERVAL, self.stop)?;
         }
     }
 
     /// Returns `true` if a key to stop the board was pressed.
-    fn should_stop(&mut self) -> bool {
+    fn poll(&mut self, screen: &mut Screen, debugger: &mut Debugger) -> bool {
+        self.console.pump(debugger);
         if self.last_poll.elapsed() >= KEY_POLL_INTERVAL {
             self.last_poll = Instant::now();
-            self.show_running();
-            self.poll_keys();
+            let handled = self.poll_keys(screen, debugger);
+            let drawn = handled.and_then(|()| self.redraw(screen, debugger));
+            self.error = self.error.take().or(drawn.err());
         }
-        self.has_stopped
+        self.has_stopped || self.error.is_some()
     }
 
-    fn poll_keys(&mut self) {
-        if has_ended(self.stop) {
-            self.has_stopped = true;
-            self.quits = true;
-            return;
-        }
-        // If the terminal fails, the session ends at the next key, where the error can be
-        // reported.
-        while has_event(Duration::ZERO, self.stop).unwrap_or(false) {
-            let Ok(event) = event::read() else { return };
-            if let Some(key) = pressed(event) {
-                self.handle_key(&key);
+    fn poll_keys(&mut self, screen: &mut Screen, debugger: &mut Debugger) -> io::Result<()> {
+        self.quits |= has_ended(self.stop);
+        self.has_stopped |= self.quits;
+        while !self.has_stopped && has_event(Duration::ZERO, self.stop)? {
+            let Some(key) = pressed(event::read()?) else { continue };
+            // Keys for the console are sent, and the others are answered at once.
+            match key.code {
+                _ if is_interrupt(&key) => self.has_stopped = true,
+                KeyCode::Esc if !screen.has_prompt() => self.has_stopped = true,
+                code if screen.shows_console() && !screen.has_prompt() => {
+                    screen.send(debugger, &key_bytes(code));
+                }
+                code => {
+                    self.quits = !screen.handle_running_key(debugger, code);
+                    self.has_stopped = self.quits;
+                    self.next_draw = Instant::now();
+                }
             }
         }
+        Ok(())
     }
 
-    fn handle_key(&mut self, key: &KeyEvent) {
-        let is_sliced = self.size.is_none();
-        match key.code {
-            _ if is_interrupt(key) => self.has_stopped = true,
-            KeyCode::Esc if !is_sliced || self.takes_text => self.has_stopped = true,
-            code if self.takes_text => self.text.extend(key_bytes(code)),
-            code if is_sliced => self.keys.push(code),
-            KeyCode::Enter => self.refuses_command = false,
-            KeyCode::Char(':' | '/') => {
-                self.refuses_command = true;
-                self.has_written_status = true;
-                self.write_status("no commands before the board stops: Ctrl-C or Esc stops it");
-            }
-            KeyCode::Char('q') if !self.refuses_command => {
-                self.has_stopped = true;
-                self.quits = true;
-            }
-            _ => {}
+    fn redraw(&mut self, screen: &mut Screen, debugger: &mut Debugger) -> io::Result<()> {
+        if Instant::now() < self.next_draw {
+            return Ok(());
         }
-    }
-
-    /// Shows in the status row that the board runs, after [`RUNNING_NOTICE_DELAY`].
-    fn show_running(&mut self) {
-        if self.size.is_none()
-            || self.has_written_status
-            || self.began.elapsed() < RUNNING_NOTICE_DELAY
-        {
-            return;
+        self.next_draw = Instant::now() + REFRESH_INTERVAL;
+        if !std::mem::replace(&mut self.has_drawn, true) {
+            screen.set_status(RUNNING.to_owned());
         }
-        self.has_written_status = true;
-        self.write_status("running: Ctrl-C or Esc stops, q quits");
-    }
-
-    /// Writes the status row directly: the view cannot draw while it runs the board.
-    fn write_status(&self, text: &str) {
-        let Some((columns, rows)) = self.size else { return };
-        let text = format!("{text:<width$}", width = usize::from(columns));
-        let mut out = io::stdout().lock();
-        let _ = queue!(out, MoveTo(0, rows.saturating_sub(2)), Print(text));
-        let _ = out.flush();
+        screen.collect_log(debugger);
+        if !debugger.is_searching() {
+            self.terminal.draw(|frame| screen.draw(frame, debugger))?;
+            return Ok(());
+        }
+        let shown = &self.shown;
+        self.terminal.draw(|frame| {
+            if shown.area == frame.area() {
+                frame.buffer_mut().clone_from(shown);
+            }
+            screen.draw_status_alone(frame);
+        })?;
+        Ok(())
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn open(
         return Err(CommandError::new(USAGE, message));
     }
     let program = LoadedProgram::new(file.program.linked.clone(), state.registers.pc);
-    let panes = read_panes(Path::new(path)).map_err(program_error)?;
+    let panes = read_panes(Path::new(path)).map_err(|error| program_error(error.into()))?;
     let (mut board, code) = board_with_program(profile, program).map_err(program_error)?;
     board
         .bus_mut()

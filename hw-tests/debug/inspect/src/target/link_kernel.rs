@@ -52,10 +52,6 @@ impl DebugKernel for LinkKernel {
         }
     }
 
-    fn return_to_monitor(&mut self) -> Result<(), KernelError> {
-        self.kernel()?.reset().map_err(failed)
-    }
-
     fn now(&self) -> Instant {
         match &self.state {
             LinkState::Link(link) => link.now(),

@@ -17,6 +17,7 @@ use crate::dap::Client;
 use crate::debugger::FIGURE_1;
 use crate::gdb::Server;
 use crate::hw_tests;
+use crate::screen::TerminalSession;
 use crate::stuck::folder;
 
 /// A session with all kinds of commands that a real board supports.
@@ -148,6 +149,26 @@ fn any_program_is_debugged_on_a_board_with_a_notice_if_it_cannot_be_paused() {
     assert!(printed.contains("LOOP+2 (loop.asm:5): JMPR LOOP"), "{printed}");
     assert!(printed.contains("0040H = 64"), "{printed}");
     assert!(printed.contains("this program has no interrupt service that halts it"), "{printed}");
+}
+
+#[test]
+fn a_terminal_does_not_stop_a_running_program_to_draw() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("loop.asm");
+    std::fs::write(&file, LOOP).expect("written");
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+    command.args(["debug", "--fresh", "--rig", "direct"]).arg(file);
+    let mut screen = TerminalSession::spawn(command);
+    screen.expect("LXI SP");
+    screen.press(b"c");
+    // The `r` of `running` is where that of `ready` was.
+    screen.expect("unning:");
+    assert!(!screen.seen.contains("interrupt"), "nothing has tried to stop it");
+    screen.press(b"\x1b");
+    // This program has no interrupt service that halts it.
+    screen.expect("interrupt");
+    screen.press(b"q");
+    assert_eq!(screen.wait_for_exit().0, Some(0));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use firmware::code_map::CodeMap;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use sargon_corpus::encode;
-use sargon_debugging::{EntryOutcome, open_at_exchange, xchng_register_roles};
+use sargon_debugging::{EntryOutcome, open_for_position, run_to_exchange, xchng_register_roles};
 use sargon_reference::{Square, evaluate, parse_fen};
 
 /// The article's Figure 1.
@@ -24,8 +24,8 @@ fn at_e5(behaviour: Behaviour) -> Debugger {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let position = parse_fen(FIGURE_1).expect("a position");
     let evaluator = Evaluator { behaviour, own: None };
-    let session =
-        open_at_exchange(&profile, &evaluator, &position, square("e5"), 10.0, &mut |_| false);
+    let board = open_for_position(&profile, &evaluator, &position).expect("it is built");
+    let session = run_to_exchange(board, square("e5"), 10.0, &mut |_| false);
     let session = session.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(session.outcome, EntryOutcome::Reached);
     session.debugger

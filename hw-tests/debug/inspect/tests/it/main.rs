@@ -11,6 +11,8 @@ mod gdb;
 #[cfg(feature = "gdb-z80")]
 mod gdb_z80;
 mod launch;
+#[path = "../../../debugger/tests/it/owned_view.rs"]
+mod owned_view;
 mod panes;
 mod pictures;
 mod profile;

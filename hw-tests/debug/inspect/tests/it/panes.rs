@@ -1,6 +1,5 @@
 //! Panes of a project file and of a test file, in scripts, on a terminal and in an editor.
 
-use board_debugger::view::View;
 use board_debugger::{ProgramFile, open_program};
 use firmware::profile::BoardProfile;
 use serde_json::{Value, json};
@@ -8,6 +7,7 @@ use serde_json::{Value, json};
 use crate::any::Bench;
 use crate::dap::Client;
 use crate::hw_tests;
+use crate::owned_view::View;
 
 /// Counts in memory; a character, a word and bytes follow.
 const PROGRAM: &str = "\
@@ -68,15 +68,15 @@ fn a_terminal_shows_a_pane_at_the_right_and_by_tab() {
     let file = ProgramFile { path: bench.path("count.asm"), ..Default::default() };
     let program = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
     let debugger = open_program(&profile, program).unwrap_or_else(|error| panic!("{error}"));
-    let mut view = View::new(debugger, None);
-    let right = view.render_text(100, 40);
+    let mut view = View::new(debugger);
+    let right = view.text(100, 40);
     assert!(right.contains("What is counted") && right.contains("│count      250"), "{right}");
     assert!(!right.contains("Stack"), "it is in the place of calls and stack: {right}");
     for _ in 0..6 {
         view.handle_key(ratatui::crossterm::event::KeyCode::Tab);
     }
-    assert_eq!(view.render_text(100, 40).matches("What is counted").count(), 2);
-    assert_eq!(view.layout_command().as_deref(), Some("counts"));
+    assert_eq!(view.text(100, 40).matches("What is counted").count(), 2);
+    assert_eq!(view.screen.layout_command().as_deref(), Some("counts"));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use board_debugger::view::View;
 use board_debugger::{Debugger, LoadedProgram, board_with_program};
 use firmware::code_map::MappedProgram;
 use firmware::profile::BoardProfile;
@@ -14,6 +13,8 @@ use ratatui::crossterm::event::KeyCode;
 use ratatui::style::{Color, Modifier};
 use tdlasm::link::{Layout, link};
 use tdlasm::source::MemoryLoader;
+
+use crate::owned_view::View;
 
 /// For ROM, so that the pictures do not depend on the monitor.
 const SOURCE: &str = "\
@@ -58,13 +59,13 @@ fn view() -> View {
     let loaded = LoadedProgram::new(MappedProgram::from(&program), entry);
     let (board, mut code) = board_with_program(&profile, loaded).expect("it fits");
     code.set_text("sum.asm", SOURCE);
-    let mut view = View::new(Debugger::new(board, code), None);
+    let mut view = View::new(Debugger::new(board, code));
     for key in KEYS.chars() {
         let action = view.handle_key(match key {
             '\n' => KeyCode::Enter,
             key => KeyCode::Char(key),
         });
-        assert!(view.execute(&action, &mut |_| false));
+        assert!(view.execute(&action, &mut |_, _| false));
     }
     view
 }
@@ -120,7 +121,7 @@ fn the_pages_pictures_show_the_view() {
     for (columns, rows) in [(80, 24), (120, 40)] {
         let svg = picture(columns, rows);
         // The sums 3, 4 and 8, and the bytes that are not added yet.
-        assert!(view().render_text(columns, rows).contains("03 04 08 01 05"));
+        assert!(view().text(columns, rows).contains("03 04 08 01 05"));
         let path = folder.join(format!("debugger-{columns}x{rows}.svg"));
         if std::env::var_os("BLESS").is_some() {
             std::fs::write(&path, &svg).expect("written");

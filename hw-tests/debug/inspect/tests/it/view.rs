@@ -3,22 +3,22 @@
 use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt;
-use board_debugger::view::View;
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Color;
-use sargon_debugging::open_at_exchange;
+use sargon_debugging::{open_for_position, run_to_exchange};
 use sargon_reference::{Square, parse_fen};
 
 use crate::debugger::FIGURE_1;
+use crate::owned_view::View;
 use crate::screen::TerminalSession;
 
 /// Returns the rows of the view's screen.
 fn drawn(view: &View) -> Vec<String> {
-    view.render_text(110, 40).lines().map(str::to_owned).collect()
+    view.text(110, 40).lines().map(str::to_owned).collect()
 }
 
 fn view() -> View {
@@ -26,15 +26,16 @@ fn view() -> View {
     let position = parse_fen(FIGURE_1).expect("a position");
     let square = Square::named("e5").expect("a square");
     let evaluator = Evaluator::default();
-    let session = open_at_exchange(&profile, &evaluator, &position, square, 10.0, &mut |_| false);
-    View::new(session.unwrap_or_else(|error| panic!("{error}")).debugger, None)
+    let board = open_for_position(&profile, &evaluator, &position).expect("it is built");
+    let session = run_to_exchange(board, square, 10.0, &mut |_| false);
+    View::new(session.unwrap_or_else(|error| panic!("{error}")).debugger)
 }
 
 /// Presses keys one after the other; returns `true` unless the session ends.
 fn press(view: &mut View, keys: &str) -> bool {
     keys.chars().all(|key| {
         let wish = view.handle_key(if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) });
-        view.execute(&wish, &mut |_| false)
+        view.execute(&wish, &mut |_, _| false)
     })
 }
 
@@ -49,7 +50,7 @@ fn source_registers_array_and_time_are_drawn() {
     let rows = drawn(&view);
     assert!(row(&rows, "XCHNG:  LXI H,BACT").contains('>'), "the line that is next");
     assert!(row(&rows, "xchng.asm").contains("Registers"));
-    let pc = view.debugger().registers().pc;
+    let pc = view.debugger.registers().pc;
     row(&rows, &format!("PC  {pc:04X}"));
     row(&rows, "(while XCHNG runs)");
     row(&rows, "+0 T-states");
@@ -57,7 +58,7 @@ fn source_registers_array_and_time_are_drawn() {
     assert!(row(&rows, "White  3").contains("White  3: N R Q"));
     assert!(row(&rows, "[p]").contains("5 "), "the pawn on e5 is under examination");
     // The smallest supported terminal shows all registers, and the key that quits.
-    let small: Vec<String> = view.render_text(80, 24).lines().map(str::to_owned).collect();
+    let small: Vec<String> = view.text(80, 24).lines().map(str::to_owned).collect();
     for text in [&format!("PC  {pc:04X}"), "F' ", "White  3: N R Q", "q quit"] {
         row(&small, text);
     }
@@ -65,16 +66,16 @@ fn source_registers_array_and_time_are_drawn() {
     // LXI takes 10 T-states.
     row(&drawn(&view), "+10 T-states");
     assert!(press(&mut view, "S"));
-    assert_eq!(view.debugger().registers().pc, pc);
+    assert_eq!(view.debugger.registers().pc, pc);
     row(&drawn(&view), "+0 T-states");
 }
 
 #[test]
 fn keys_step_stop_and_go_back() {
     let mut view = view();
-    let guard = view.debugger().code().symbol("GUARD").expect("GUARD");
+    let guard = view.debugger.code().symbol("GUARD").expect("GUARD");
     for _ in 0..40 {
-        if view.debugger().registers().pc != guard {
+        if view.debugger.registers().pc != guard {
             press(&mut view, "n");
         }
     }
@@ -84,12 +85,12 @@ fn keys_step_stop_and_go_back() {
     assert!(row(&rows, " residue   ").contains("+0"), "a residue has a sign");
     press(&mut view, ":watch ATKLST,14\nC");
     row(&drawn(&view), "written");
-    let before = view.debugger().clock();
+    let before = view.debugger.clock();
     press(&mut view, "b");
     assert!(row(&drawn(&view), "breakpoint at").len() > 20);
     row(&drawn(&view), ">*");
     press(&mut view, "c");
-    assert!(view.debugger().clock() >= before);
+    assert!(view.debugger.clock() >= before);
     press(&mut view, "No");
     assert!(press(&mut view, "?"));
     row(&drawn(&view), "Help");
@@ -100,7 +101,7 @@ fn keys_step_stop_and_go_back() {
 fn commands_are_typed_and_errors_are_shown() {
     let mut view = view();
     press(&mut view, ":set HL = 1234H\n");
-    assert_eq!(view.debugger().registers().hl, 0x1234);
+    assert_eq!(view.debugger.registers().hl, 0x1234);
     press(&mut view, ":nonsense\n");
     row(&drawn(&view), "unknown command 'nonsense'");
     press(&mut view, "/GUARD:");
@@ -108,8 +109,8 @@ fn commands_are_typed_and_errors_are_shown() {
     press(&mut view, "\n");
     row(&drawn(&view), "GUARD:");
     press(&mut view, "t");
-    let guard = view.debugger().code().symbol("GUARD");
-    assert_eq!(Some(view.debugger().registers().pc), guard, "run to the cursor");
+    let guard = view.debugger.code().symbol("GUARD");
+    assert_eq!(Some(view.debugger.registers().pc), guard, "run to the cursor");
     for _ in 0..2 {
         view.handle_key(KeyCode::Tab);
     }
@@ -121,7 +122,7 @@ fn eighty_columns_and_24_rows_hold_what_is_needed() {
     let mut view = view();
     for keys in ["", "nnnnnnnn", ":calls\n", ":memory ATKLST\n", ":position\n", "?"] {
         press(&mut view, keys);
-        let text = view.render_text(80, 24);
+        let text = view.text(80, 24);
         let rows: Vec<&str> = text.lines().collect();
         assert_eq!(rows.len(), 24);
         assert!(rows.iter().all(|row| row.chars().count() <= 80), "{text}");
@@ -129,8 +130,8 @@ fn eighty_columns_and_24_rows_hold_what_is_needed() {
         assert!(text.contains("Registers") && text.contains("White  3: N R Q"), "{text}");
         assert!(text.contains("T-states"), "{text}");
     }
-    assert!(view.render_text(160, 50).contains("Console"), "more panes where there is room");
-    assert!(view.render_text(20, 6).lines().count() == 6, "a small terminal is not an error");
+    assert!(view.text(160, 50).contains("Console"), "more panes where there is room");
+    assert!(view.text(20, 6).lines().count() == 6, "a small terminal is not an error");
 }
 
 #[test]
@@ -140,10 +141,10 @@ fn the_interrupt_state_is_shown_and_set_and_memory_fits_80_columns() {
     row(&drawn(&view), "DI  IM 2");
     row(&drawn(&view), "I 5A");
     press(&mut view, ":set [9000H] = 41H 42H 43H 44H 45H 46H 47H 48H\n:memory 9000H\n");
-    let small: Vec<String> = view.render_text(80, 24).lines().map(str::to_owned).collect();
+    let small: Vec<String> = view.text(80, 24).lines().map(str::to_owned).collect();
     row(&small, "9000  41 42 43 44 45 46 47 48  ABCDEFGH");
     view.handle_key(KeyCode::PageDown);
-    let small: Vec<String> = view.render_text(80, 24).lines().map(str::to_owned).collect();
+    let small: Vec<String> = view.text(80, 24).lines().map(str::to_owned).collect();
     row(&small, "9040  ");
 }
 
@@ -221,7 +222,7 @@ fn bytes_that_a_step_reads_and_writes_have_colours_and_memory_is_edited_in_its_p
     let file = board_debugger::ProgramFile { path, ..Default::default() };
     let program = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
     let debugger = board_debugger::open_program(&profile, program);
-    let mut view = View::new(debugger.unwrap_or_else(|error| panic!("{error}")), None);
+    let mut view = View::new(debugger.unwrap_or_else(|error| panic!("{error}")));
     press(&mut view, ":memory 9000H\ne5AH 5BH\ns");
     assert!(row(&drawn(&view), "9000  5A 5B").contains("Z["));
     // The cells of 9000H and 9001H in the first row of the pane.
@@ -310,7 +311,7 @@ fn without_a_terminal_the_first_screen_is_printed() {
     let (code, screen, printed) = crate::hw_tests(&["debug", FIGURE_1, "e5"]);
     assert_eq!(code, Some(0), "{printed}");
     assert!(printed.contains("--script"), "{printed}");
-    assert_eq!(screen, view().render_text(110, 40));
+    assert_eq!(screen, view().text(110, 40));
     let (code, _, printed) = crate::hw_tests(&["debug", FIGURE_1, "a1"]);
     assert!(code == Some(4) && printed.contains("a1"), "the square is empty: {printed}");
 }

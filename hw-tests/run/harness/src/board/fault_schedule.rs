@@ -69,19 +69,14 @@ impl FaultCounts {
     pub fn by_fault(&self) -> impl Iterator<Item = (InjectedFault, u64)> {
         InjectedFault::VARIANTS.iter().copied().zip(self.counts)
     }
-
-    /// Returns how many faults were injected.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.counts.iter().sum()
-    }
 }
 
 impl fmt::Display for FaultCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all: Vec<_> =
             self.by_fault().map(|(fault, count)| format!("{count} {fault}")).collect();
-        write!(f, "{} injected by seed {}: {}", self.total(), self.seed, all.join(", "))
+        let total: u64 = self.counts.iter().sum();
+        write!(f, "{total} injected by seed {}: {}", self.seed, all.join(", "))
     }
 }
 

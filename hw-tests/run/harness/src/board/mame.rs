@@ -122,20 +122,17 @@ impl MameBoard {
                 return Ok(stream);
             }
             let ended = self.process.as_mut().map(Child::try_wait).transpose()?.flatten();
-            if let Some(status) = ended {
-                return Err(io::Error::other(format!(
-                    "it ended ({status}): {}",
-                    self.last_output_line()
-                )));
-            }
-            if Instant::now() >= deadline {
-                let seconds = START_TIMEOUT.as_secs();
-                let output = self.last_output_line();
-                return Err(io::Error::other(format!(
-                    "no connection within {seconds} s: {output}"
-                )));
-            }
-            rcflash_transport::time::sleep(CONNECT_POLL_INTERVAL);
+            let problem = match ended {
+                Some(status) => format!("it ended ({status})"),
+                None if Instant::now() >= deadline => {
+                    format!("no connection within {} s", START_TIMEOUT.as_secs())
+                }
+                None => {
+                    rcflash_transport::time::sleep(CONNECT_POLL_INTERVAL);
+                    continue;
+                }
+            };
+            return Err(io::Error::other(format!("{problem}: {}", self.last_output_line())));
         }
     }
 

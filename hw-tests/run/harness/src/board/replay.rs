@@ -170,13 +170,10 @@ impl Replay {
         self.take_if(|_| true)
     }
 
-    fn take_if(
-        &mut self,
-        is_wanted: impl FnOnce(&mut TranscriptEntry) -> bool,
-    ) -> Option<TranscriptEntry> {
-        let entry = self.entries.pop_front_if(is_wanted);
-        self.line_number += u64::from(entry.is_some());
-        entry
+    fn take_if(&mut self, is_wanted: fn(&TranscriptEntry) -> bool) -> Option<TranscriptEntry> {
+        self.entries.front().filter(|entry| is_wanted(entry))?;
+        self.line_number += 1;
+        self.entries.pop_front()
     }
 
     fn open(&mut self) -> io::Result<()> {
@@ -208,8 +205,8 @@ impl Replay {
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         self.skip_annotations();
         if self.unread.is_empty() {
-            let is_read = |entry: &mut TranscriptEntry| entry.event.is_read();
-            let Some(TranscriptEntry { time_us, event }) = self.take_if(is_read) else {
+            let entry = self.take_if(|entry| entry.event.is_read());
+            let Some(TranscriptEntry { time_us, event }) = entry else {
                 self.now += timeout.as_micros() as u64;
                 return Ok(0);
             };

@@ -3,10 +3,8 @@
 //! The first line is a [`TranscriptHeader`], each other line a [`TranscriptEntry`]. docs/TESTING.md
 //! describes them.
 
-use std::fmt::Write;
-
 use firmware_wire::Identity;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// The version of the format.
 pub const TRANSCRIPT_FORMAT: u32 = 1;
@@ -93,32 +91,14 @@ pub struct RunningApplication {
 }
 
 /// Bytes, serialized as hexadecimal digits.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HexBytes(pub Vec<u8>);
-
-impl Serialize for HexBytes {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut text = String::with_capacity(2 * self.0.len());
-        for byte in &self.0 {
-            let _ = write!(text, "{byte:02X}");
-        }
-        serializer.serialize_str(&text)
-    }
-}
-
-impl<'de> Deserialize<'de> for HexBytes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let invalid =
-            || serde::de::Error::custom("invalid bytes: expected pairs of hexadecimal digits");
-        if !text.len().is_multiple_of(2) || !text.is_ascii() {
-            return Err(invalid());
-        }
-        let digits = (0..text.len()).step_by(2).map(|at| &text[at..at + 2]);
-        let bytes: Result<_, _> = digits.map(|pair| u8::from_str_radix(pair, 16)).collect();
-        bytes.map(Self).map_err(|_| invalid())
-    }
-}
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HexBytes(
+    #[serde(
+        serialize_with = "hex::serde::serialize_upper",
+        deserialize_with = "hex::serde::deserialize"
+    )]
+    pub Vec<u8>,
+);
 
 #[cfg(test)]
 mod tests {

@@ -8,8 +8,7 @@ use rcflash_link::LinkStats;
 
 use super::schedule::Schedule;
 use super::worker::{ConnectedBoard, FinishedBoard};
-use super::{Member, RunConfig, planned_profile_name};
-use crate::executor::Executor;
+use super::{Executor, Member, RunConfig, planned_profile_name};
 use crate::report::{self, BoardSummary, COMPLETE, RunTarget};
 use crate::runner::{RunEnd, RunSummary};
 use crate::suite::Suite;

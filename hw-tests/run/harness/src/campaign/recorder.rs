@@ -28,8 +28,6 @@ pub(super) struct ResultRecorder<S: Suite> {
     baseline: Option<Arc<Baseline>>,
     clock: Clock,
     writer: Option<ResultsWriter<S>>,
-    /// The number of cases with a result in the resumed file.
-    finished: usize,
     /// The names of the cases recorded since [`Self::verify_one_verdict_each`].
     recorded: Vec<String>,
     /// In a soak run.
@@ -54,7 +52,6 @@ impl<S: Suite> ResultRecorder<S> {
             baseline: config.baseline.clone(),
             clock,
             writer: None,
-            finished: 0,
             recorded: Vec::new(),
             soak,
             failed: None,
@@ -81,7 +78,6 @@ impl<S: Suite> ResultRecorder<S> {
         };
         // A file that turned out to be damaged or of another run has no results.
         self.writer = Some(writer.inspect_err(|_| self.totals = RunTotals::default())?);
-        self.finished = self.totals.results.all.len();
         Ok(())
     }
 
@@ -97,17 +93,18 @@ impl<S: Suite> ResultRecorder<S> {
         self.writer.as_ref().map_or(&[], |writer| writer.earlier_boards())
     }
 
-    /// Returns the cases that have no verdict in the results file.
+    /// Returns the cases that have no verdict in the results file, before others are recorded.
     pub(super) fn unfinished<'a>(
         &self,
         cases: &'a [S::Case],
     ) -> Result<Cow<'a, [S::Case]>, CommandError> {
-        if self.finished == 0 {
+        let finished = self.totals.results.all.len();
+        if finished == 0 {
             return Ok(Cow::Borrowed(cases));
         }
         let left = cases.iter().filter(|case| !self.totals.results.contains(S::id(case)));
         let left: Vec<_> = left.cloned().collect();
-        if left.len() + self.finished == cases.len() {
+        if left.len() + finished == cases.len() {
             return Ok(Cow::Owned(left));
         }
         let why = "the results file has cases that are not selected; \

@@ -11,11 +11,11 @@ use cli_support::exit::CommandError;
 use rcflash_transport::time::{Duration, Instant};
 
 use super::board_rows::BoardRows;
-use super::rounds::Rounds;
-use super::schedule::{Schedule, SettledCase};
+use super::schedule::{Rounds, Schedule, SettledCase};
 use super::worker::{ConnectedBoard, Message};
-use super::{CaseOf, FinishedRun, Member, Observer, Prepare, Reporter, ResultRecorder, RunConfig};
-use crate::executor::Executor;
+use super::{
+    CaseOf, Executor, FinishedRun, Member, Observer, Prepare, Reporter, ResultRecorder, RunConfig,
+};
 use crate::report;
 use crate::results::{BoardReady, Clock};
 use crate::runner::{BaselineStatus, RunEnd, RunSummary};

@@ -3,15 +3,16 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use cli_support::exit::CommandError;
 use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 
+use super::executor::{as_rig_failure, setup_failure};
 use super::run_loop::LoopContext;
-use super::{Member, RunConfig};
+use super::{Executor, Member, RunConfig};
 use crate::board::FaultCounts;
-use crate::executor::{Executor, as_rig_failure, setup_failure};
 use crate::report::RunTarget;
 use crate::runner::{RunEnd, RunOptions, RunSummary};
 use crate::suite::{CaseResult, Suite};
@@ -88,8 +89,14 @@ impl<T: Executor> LoopContext<'_, T> {
         let copy = |failure: &CommandError| CommandError::new(failure.code, &failure.message);
         let plan = member.plan.as_ref().map_err(|failure| as_rig_failure(copy(failure)))?;
         let mut plan = plan.clone();
-        let mut ids = self.cases.iter().map(|case| T::Suite::id(case).to_owned());
-        T::complete_plan(&mut plan, &self.stop, &mut ids);
+        T::set_cancel(&mut plan, &self.stop);
+        if let Some(config) = T::board_config(&mut plan) {
+            config.cancel = Some(Arc::clone(&self.stop));
+            if let Some(recording) = &mut config.recording {
+                let ids = self.cases.iter().map(|case| T::Suite::id(case).to_owned());
+                recording.cases = ids.collect();
+            }
+        }
         (self.prepare)(&plan).map_err(setup_failure)
     }
 

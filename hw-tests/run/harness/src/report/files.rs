@@ -7,8 +7,8 @@ use askama::Template;
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::text::{Escape, escape_json};
 
+use super::escape::{Container, write_json};
 use super::history::HistoryPage;
-use super::json::{Container, write_json};
 use super::{History, Report};
 use super::{junit, markdown, page};
 use crate::file_system::{FileSystem, PathKind};

@@ -7,7 +7,7 @@ use askama::Template;
 use cli_support::text::Escape;
 
 use super::Report;
-use super::aggregates::counts_by_tag;
+use super::model::counts_by_tag;
 use crate::suite::{Suite, Verdict, VerdictCounts};
 
 /// Most cases shown that did not pass.

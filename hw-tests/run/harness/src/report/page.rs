@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Report;
-use super::aggregates::counts_by_tag;
-use super::json::{Container, write_json};
+use super::escape::{Container, write_json};
+use super::model::counts_by_tag;
 use crate::runner::Conclusion;
 use crate::suite::{BoardVerdict, CaseResult, Suite, Verdict};
 

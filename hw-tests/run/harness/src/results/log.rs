@@ -7,10 +7,9 @@ use std::sync::Arc;
 use cli_support::text::Escape;
 use rcflash_transport::time::{Duration, Instant};
 
-use super::error::ResultsError;
 use super::line::encode_line;
 use super::read::RecordReader;
-use super::{BoardReady, Record, RunEndRecord, RunHeader};
+use super::{BoardReady, Record, ResultsError, RunEndRecord, RunHeader};
 use crate::file_system::{FileSystem, LineAppender, PathKind};
 use crate::suite::{CaseResult, Suite};
 
@@ -32,8 +31,6 @@ pub struct ResultsWriter<S> {
     ready: Vec<BoardReady>,
     /// The boards of the run that this one resumes.
     earlier_boards: Vec<String>,
-    /// Whether the run is on a fleet.
-    has_many_boards: bool,
     suite: PhantomData<fn() -> S>,
 }
 
@@ -50,17 +47,14 @@ impl<S: Suite> ResultsWriter<S> {
         clock: Clock,
     ) -> Result<Self, ResultsError> {
         let failed = |error| ResultsError::from_io(path, error);
-        let file = match file_system.path_kind(path).map_err(failed)? {
-            PathKind::Missing => file_system.create(path).map_err(failed)?,
-            PathKind::File(_) if force => {
+        let file = match is_there(file_system, path)? {
+            false => file_system.create(path).map_err(failed)?,
+            true if force => {
                 let mut file = file_system.open(path).map_err(failed)?;
                 file.truncate(0).map_err(failed)?;
                 file
             }
-            PathKind::File(_) => return Err(ResultsError::Exists(path.to_owned())),
-            PathKind::Directory | PathKind::Other => {
-                return Err(ResultsError::NotAFile(path.to_owned()));
-            }
+            true => return Err(ResultsError::Exists(path.to_owned())),
         };
         let mut writer = Self::with_lines(path, LineAppender::new(file, 0), clock);
         if let Err(error) = writer.write_header(head) {
@@ -87,12 +81,8 @@ impl<S: Suite> ResultsWriter<S> {
         on_result: &mut dyn FnMut(CaseResult<S>),
     ) -> Result<Self, ResultsError> {
         let failed = |error| ResultsError::from_io(path, error);
-        match file_system.path_kind(path).map_err(failed)? {
-            PathKind::Missing => return Self::create(file_system, path, head, false, clock),
-            PathKind::File(_) => {}
-            PathKind::Directory | PathKind::Other => {
-                return Err(ResultsError::NotAFile(path.to_owned()));
-            }
+        if !is_there(file_system, path)? {
+            return Self::create(file_system, path, head, false, clock);
         }
         let mut file = file_system.open(path).map_err(failed)?;
         // The file is read and compared before anything is written: a file of another run or of
@@ -115,15 +105,9 @@ impl<S: Suite> ResultsWriter<S> {
         if is_torn {
             file.truncate(length).map_err(failed)?;
         }
-        let has_many_boards = !earlier_boards.is_empty();
         let lines = LineAppender::new(file, length);
-        let mut writer = Self {
-            sum,
-            ready,
-            earlier_boards,
-            has_many_boards,
-            ..Self::with_lines(path, lines, clock)
-        };
+        let new = Self::with_lines(path, lines, clock);
+        let mut writer = Self { sum, ready, earlier_boards, ..new };
         // The earlier run ended within its first line, which was just removed.
         if length == 0 {
             writer.write_header(head)?;
@@ -141,13 +125,11 @@ impl<S: Suite> ResultsWriter<S> {
             last_sync,
             ready: Vec::new(),
             earlier_boards: Vec::new(),
-            has_many_boards: false,
             suite: PhantomData,
         }
     }
 
     fn write_header(&mut self, head: &RunHeader) -> Result<(), ResultsError> {
-        self.has_many_boards = !head.boards.is_empty();
         self.write(&Record::Head(head.clone()))?;
         self.sync()
     }
@@ -166,7 +148,8 @@ impl<S: Suite> ResultsWriter<S> {
     pub fn write_board(&mut self, ready: BoardReady) -> Result<(), ResultsError> {
         // In a fleet each board must have the application that it had before, and a board that
         // replaces one must have one that a board had.
-        let is_same = |before: &&BoardReady| !self.has_many_boards || before.board == ready.board;
+        let is_same =
+            |before: &&BoardReady| before.board == ready.board || self.earlier_boards.is_empty();
         let is_other =
             !self.earlier_boards.is_empty() && !self.earlier_boards.contains(&ready.board);
         let mut earlier = self.ready.iter().rev();
@@ -176,14 +159,9 @@ impl<S: Suite> ResultsWriter<S> {
             && !has_it(before)
             && !(is_other && self.ready.iter().any(has_it))
         {
-            let found = before.application.escaped();
-            let expected = ready.application.escaped();
-            return Err(ResultsError::OtherRun(
-                self.path.clone(),
-                "the application",
-                found,
-                expected,
-            ));
+            let [found, expected] = [before, &ready].map(|board| board.application.escaped());
+            let path = self.path.clone();
+            return Err(ResultsError::OtherRun(path, "the application", found, expected));
         }
         self.write(&Record::Ready(ready))
     }
@@ -225,6 +203,15 @@ impl<S: Suite> ResultsWriter<S> {
 
     fn failed(&self, error: std::io::Error) -> ResultsError {
         ResultsError::Io(self.path.clone(), error)
+    }
+}
+
+/// Returns `true` if the file exists.
+fn is_there(file_system: &dyn FileSystem, path: &Path) -> Result<bool, ResultsError> {
+    match file_system.path_kind(path).map_err(|error| ResultsError::from_io(path, error))? {
+        PathKind::Missing => Ok(false),
+        PathKind::File(_) => Ok(true),
+        PathKind::Directory | PathKind::Other => Err(ResultsError::NotAFile(path.to_owned())),
     }
 }
 

@@ -3,9 +3,8 @@
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use super::Record;
-use super::error::ResultsError;
 use super::line::{LineError, decode_line};
+use super::{Record, ResultsError};
 use crate::file_system::has_magic;
 use crate::suite::Suite;
 

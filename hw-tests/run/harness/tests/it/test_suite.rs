@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::suite::{CaseResult, FollowUp, FollowUpOptions, Page, Suite, Verdict};
+use crate::suite::{CaseResult, Page, Suite, Verdict};
 
 /// The suite.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -64,10 +64,6 @@ impl Suite for TestSuite {
 
     fn page_values(details: &TestDetails) -> Value {
         json!(details.registers)
-    }
-
-    fn follow_up(_result: &Result, _options: &FollowUpOptions) -> Option<FollowUp> {
-        None
     }
 }
 

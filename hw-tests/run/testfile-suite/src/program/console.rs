@@ -81,7 +81,8 @@ impl LinkedConsole {
         self.has_module().then(|| self.base.wrapping_add(INPUT)..=last)
     }
 
-    fn has_module(&self) -> bool {
+    /// Returns `true` unless it is a port.
+    pub(crate) fn has_module(&self) -> bool {
         !matches!(self.kind, Console::Port(_))
     }
 

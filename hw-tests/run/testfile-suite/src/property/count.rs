@@ -104,7 +104,7 @@ impl Counter {
         let (case, property) = (trial.case, trial.property);
         let period_end = (range.start / self.period + 1) * self.period;
         let limit = range.end.min(period_end).min(range.start + MAX_CALLS);
-        let (reference, result) = (None, result_of(&case.heading));
+        let (reference, result) = (None, result_of(case));
         let run = Run { machine: &mut self.simulated, ..trial.run };
         let mut model = Trial { run, case, property, reference, result, spent: 0 };
         let (mut end, mut bytes, mut has_passed) = (range.start, Vec::new(), true);

@@ -312,7 +312,7 @@ fn a_symbol_file_of_another_format_is_refused_with_its_line() {
         std::fs::write(folder.path().join(name), text).expect("a file");
         let text = format!("program = \"a.hex\"\nsymbols = \"{name}\"\n");
         let path = folder.path().join("a.test.toml");
-        let error = TestFile::parse(&path, &text, &DiskLoader).err().expect(name).to_string();
+        let error = TestFile::parse(&path, &text, &DiskLoader).expect_err(name).to_string();
         assert!(error.contains(&format!("{name}:{line}: '")), "{error}");
     }
 }
@@ -342,7 +342,7 @@ fn labels_of_c_keep_their_case() {
         ran.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(found, differences, "{routine}");
     }
-    let error = parse("_SUM").err().expect("ambiguous").to_string();
+    let error = parse("_SUM").expect_err("ambiguous").to_string();
     let expected = "'_SUM' is ambiguous: _sum is 4000H, _Sum is 4002H; give an address";
     assert!(error.contains(expected), "{error}");
 }

@@ -50,7 +50,10 @@ fn run(
     options: &TestOptions<'_>,
     report: &mut dyn FnMut(TestResult),
 ) -> Result<(), RunError> {
-    (0..file.cases.len()).try_for_each(|index| Ok(report(run_one(file, index, machine, options)?)))
+    for index in 0..file.cases.len() {
+        report(run_one(file, index, machine, options)?);
+    }
+    Ok(())
 }
 
 fn run_seeded(source: &str, text: &str, seed: Option<u64>) -> Vec<TestResult> {

@@ -85,10 +85,6 @@ impl DebugKernel for FaultyKernel {
         Ok(self.state(StopReason::Started))
     }
 
-    fn return_to_monitor(&mut self) -> Result<(), KernelError> {
-        self.request()
-    }
-
     fn now(&self) -> Instant {
         Instant::now()
     }

@@ -1,0 +1,139 @@
+//! Layout of source: labels, operators, operands and comments in columns; the bytes stay the same.
+//!
+//! - Labels, names that are assigned a value, and brackets and comments that stand there already
+//!   begin a line.
+//! - Operators and assignment operators are in column 8 (from 0), or a blank after a longer label.
+//! - Operands are one blank after the operator, or in column 16 if most of the file's are.
+//! - Comments stand in column 32. One at any tab stop from 24 on stays; one that has no room goes
+//!   to the next tab stop.
+//! - Blanks at the ends of lines are removed, tabs become blanks.
+//!
+//! Operands, comments, texts of several lines, line ends and the text after `.END` are unchanged.
+//! So are blanks after the arguments of a macro, since they are part of the last one.
+
+mod write;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::source_scan::SourceScan;
+use crate::statement;
+use tdlasm::diag::DiagnosticCode;
+use tdlasm::source::{Loader, Origin, Source, SourceMap, plain_text};
+use tdlasm::{asm, module::Module};
+
+pub use crate::statement::StatementParts;
+
+/// Options for parsing the source.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Folders in which included files are searched, besides the folder of the including file.
+    /// Included files may define macros.
+    pub include_dirs: Vec<PathBuf>,
+    /// Whether all letters of symbols count, not the first six only.
+    pub long_symbols: bool,
+}
+
+/// Error returned by [`format()`].
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Error {
+    /// Blanks in the text or arguments of a macro become bytes.
+    #[error("the bytes of {0} depend on its blanks; the layout is unchanged")]
+    Blanks(String),
+    /// The text is larger than 4 GB.
+    #[error("{0} is larger than 4 GB")]
+    Size(String),
+}
+
+/// Formats a text in columns.
+///
+/// The text is assembled before and after: its bytes and its messages stay the same.
+///
+/// # Errors
+/// Blanks in the text count, or it is too large.
+///
+/// ```
+/// use tdlasm_tools::fmt::{Options, format};
+/// use tdlasm::source::DiskLoader;
+///
+/// let text = b"LOOP: MOV A,M;next\n jmp  LOOP\n";
+/// let formatted = format(&DiskLoader, "a.asm".as_ref(), text, &Options::default()).unwrap();
+/// assert_eq!(formatted, b"LOOP:   MOV A,M                 ;next\n        jmp LOOP\n");
+/// ```
+pub fn format(
+    loader: &dyn Loader,
+    file: &Path,
+    text: &[u8],
+    options: &Options,
+) -> Result<Vec<u8>, Error> {
+    let name = || file.display().to_string();
+    let given = text;
+    let text = &*plain_text(given).0;
+    let statements =
+        Statements::read(loader, file, text, options).ok_or_else(|| Error::Size(name()))?;
+    let mut formatted = write::write(&statements);
+    formatted.extend_from_slice(&text[statements.source().text.len()..]);
+    let outcome = |text| outcome(&Overlay { loader, file, text }, options);
+    if formatted != given && outcome(text) != outcome(&formatted) {
+        return Err(Error::Blanks(name()));
+    }
+    Ok(formatted)
+}
+
+/// A text as statements.
+#[derive(Debug)]
+pub struct Statements {
+    map: SourceMap,
+    /// The offset of each, and its parts; `None` if its line does not begin with a statement.
+    pub list: Vec<(usize, Option<StatementParts>)>,
+    /// The end of what is read of the text.
+    pub end: usize,
+}
+
+impl Statements {
+    /// Reads a text; `None` if it is larger than 4 GB.
+    pub fn read(loader: &dyn Loader, file: &Path, text: &[u8], options: &Options) -> Option<Self> {
+        let mut map = SourceMap::default();
+        let index = map.add("".into(), Origin::File, text.to_vec())?;
+        let source = map.get(index);
+        let Options { include_dirs, long_symbols } = options;
+        let source_scan =
+            SourceScan::scan_file(loader, file, &source.text, include_dirs, *long_symbols);
+        let (list, end) = statement::statements(source, &source_scan);
+        Some(Self { map, list, end })
+    }
+
+    /// The text, up to a mark of its end.
+    pub fn source(&self) -> &Source {
+        self.map.get(0)
+    }
+}
+
+/// Returns the modules of the file, and the messages about it: a text with errors keeps its bytes
+/// and its errors too.
+fn outcome(overlay: &Overlay<'_>, options: &Options) -> (Vec<Module>, Vec<DiagnosticCode>) {
+    let Options { include_dirs, long_symbols } = options.clone();
+    let options = tdlasm::Options { include_dirs, long_symbols, ..tdlasm::Options::default() };
+    let outcome = asm::run(overlay, &[overlay.file.to_owned()], &options);
+    let codes = outcome.diagnostics.iter().map(|found| found.code).collect();
+    (outcome.modules, codes)
+}
+
+/// A loader that replaces the text of one file.
+struct Overlay<'l> {
+    loader: &'l dyn Loader,
+    file: &'l Path,
+    text: &'l [u8],
+}
+
+impl Loader for Overlay<'_> {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if path == self.file { Ok(self.text.to_vec()) } else { self.loader.load(path) }
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path == self.file || self.loader.exists(path)
+    }
+}

@@ -1,0 +1,122 @@
+//! A language server (LSP) for TDL source: diagnostics, navigation, completion, renaming and more.
+//! Sources are reassembled on every edit, which takes milliseconds.
+//!
+//! [`serve`] runs the server on two streams; [`LanguageServer`] handles single messages, for an
+//! editor in the same process.
+//!
+//! ```
+//! use serde_json::json;
+//! use tdlasm_tools::server::LanguageServer;
+//!
+//! let mut server = LanguageServer::new(tdlasm::Options::default());
+//! let request = json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } });
+//! let reply = server.handle_message(request)?.unwrap();
+//! assert_eq!(reply["result"]["capabilities"]["hoverProvider"], true);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+mod analysis;
+mod annotations;
+mod code_actions;
+mod completion;
+mod diagnostics;
+mod documents;
+mod hover;
+mod language_server;
+mod navigate;
+mod outline;
+mod positions;
+mod rename;
+mod requests;
+mod session;
+mod signatures;
+mod symbol_identity;
+mod tokens;
+mod words;
+mod workspace;
+
+use std::io::{self, BufRead, Write};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::thread;
+
+use lsp_server::Message;
+use lsp_types::notification::{Exit, Notification as _};
+use tdlasm::asm::Options;
+use thiserror::Error;
+
+pub use language_server::LanguageServer;
+
+/// Messages that the reading thread may queue before it waits.
+const MAX_QUEUED_MESSAGES: usize = 16;
+
+/// Error returned by [`serve`].
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The input is not a message of the protocol.
+    #[error("invalid message from the editor: {0}")]
+    Input(io::Error),
+    /// The output cannot be written.
+    #[error("cannot send a message to the editor: {0}")]
+    Output(io::Error),
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerEnd {
+    /// By `shutdown` and `exit`, as the protocol requires.
+    AfterShutdown,
+    /// By `exit` or the end of the input, without `shutdown`.
+    WithoutShutdown,
+}
+
+/// Serves an editor until it sends `exit` or closes the input.
+///
+/// `options` apply to all sources; the editor can extend them by `initializationOptions`.
+///
+/// # Errors
+/// Returns an error if the input is not of the protocol, or the output cannot be written.
+pub fn serve(
+    input: impl BufRead + Send + 'static,
+    mut output: &mut dyn Write,
+    options: Options,
+) -> Result<ServerEnd, Error> {
+    let messages = spawn_reader(input);
+    let mut server = LanguageServer::new(options);
+    let mut send = |message: Message| message.write(&mut output).map_err(Error::Output);
+    loop {
+        let received = match messages.try_recv() {
+            // Diagnostics are published only when no message is queued: while the user types, they
+            // would be outdated at once.
+            Err(TryRecvError::Empty) => {
+                for notification in server.pending_notifications() {
+                    send(notification.into())?;
+                }
+                messages.recv().ok()
+            }
+            received => received.ok(),
+        };
+        let Some(message) = received else { return Ok(server.end()) };
+        let message = message.map_err(Error::Input)?;
+        let is_exit = matches!(&message, Message::Notification(one) if one.method == Exit::METHOD);
+        if let Some(answer) = server.handle(message) {
+            send(answer)?;
+        }
+        if is_exit {
+            return Ok(server.end());
+        }
+    }
+}
+
+/// Reads messages on a thread, so that the server can check for queued messages without waiting.
+fn spawn_reader(mut input: impl BufRead + Send + 'static) -> Receiver<io::Result<Message>> {
+    let (sender, receiver) = sync_channel(MAX_QUEUED_MESSAGES);
+    thread::spawn(move || {
+        while let Some(read) = Message::read(&mut input).transpose() {
+            let is_last = read.is_err();
+            if sender.send(read).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    receiver
+}

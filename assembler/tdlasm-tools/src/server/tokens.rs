@@ -1,0 +1,227 @@
+//! Semantic tokens: the kind of each word of a text, for highlighting in editors.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::mnemonics::{tdl_forms, tdl_register};
+use lsp_types::{
+    SemanticToken, SemanticTokens, SemanticTokensDelta, SemanticTokensEdit,
+    SemanticTokensFullDeltaResult,
+};
+use serde_json::{Value, json};
+use tdlasm::references::NameKind;
+use tdlasm::syntax::directive::Directive;
+
+use super::positions::{LineIndex, utf16_len};
+use super::words::{ScannedWord, WordKind, scan};
+use super::workspace::File;
+
+/// The kinds of words, in the order of the legend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Instruction,
+    Directive,
+    Macro,
+    Label,
+    Constant,
+    Variable,
+    Parameter,
+    Register,
+    Number,
+    Text,
+    Comment,
+}
+
+/// The bit of the only modifier.
+const DECLARATION: u32 = 1;
+
+pub(super) fn legend() -> Value {
+    json!({
+        "tokenTypes": [
+            "keyword", "decorator", "macro", "function", "enumMember", "variable", "parameter",
+            "type", "number", "string", "comment",
+        ],
+        "tokenModifiers": ["declaration"],
+    })
+}
+
+/// Returns the tokens of a file, or of the statements that touch a range of it.
+pub(super) fn tokens(file: &File<'_>, range: Option<Range<usize>>) -> Vec<SemanticToken> {
+    let Some(statements) = file.statements() else { return Vec::new() };
+    let mut names = NameTokens::of(file);
+    let mut encoder = Encoder::new(&file.text);
+    for word in scan(&statements, &range.unwrap_or(0..file.text.len())) {
+        let known = names.at(word.0.start);
+        if let Some((token, modifiers)) = token(&file.text, &word, known) {
+            encoder.add(word.0, token, modifiers);
+        }
+    }
+    encoder.data
+}
+
+/// The kinds of the names of a file, by place.
+struct NameTokens {
+    kinds: Vec<(usize, Token)>,
+    /// The index of the first name not before the last looked-up place.
+    next: usize,
+}
+
+impl NameTokens {
+    fn of(file: &File<'_>) -> Self {
+        let mut kinds = Vec::new();
+        for program in file.programs() {
+            let Some(file) = program.file(&file.path) else { continue };
+            let places = program.file_references_in(file).iter();
+            kinds.extend(places.filter_map(|place| {
+                Some((place.start as usize, token_of(program.name(place.name).kind)?))
+            }));
+        }
+        // If there are several names at a place, the last one is used.
+        kinds.sort_by_key(|(start, _)| *start);
+        Self { kinds, next: 0 }
+    }
+
+    /// Returns the kind of the name at a place; places must be looked up in ascending order.
+    fn at(&mut self, place: usize) -> Option<Token> {
+        let before = self.kinds[self.next..].iter().take_while(|(start, _)| *start < place);
+        self.next += before.count();
+        let here = self.kinds[self.next..].iter().take_while(|(start, _)| *start == place);
+        here.last().map(|(_, token)| *token)
+    }
+}
+
+fn token_of(kind: NameKind) -> Option<Token> {
+    match kind {
+        NameKind::Label | NameKind::External => Some(Token::Label),
+        NameKind::Variable => Some(Token::Variable),
+        NameKind::Constant => Some(Token::Constant),
+        NameKind::Macro => Some(Token::Macro),
+        NameKind::Parameter => Some(Token::Parameter),
+        NameKind::Language | NameKind::Undefined => None,
+    }
+}
+
+/// Returns the kind of a word and its modifiers; `None` if the word is unknown.
+fn token(text: &[u8], word: &ScannedWord, known: Option<Token>) -> Option<(Token, u32)> {
+    let (range, kind) = word;
+    let word = &text[range.clone()];
+    let token = match kind {
+        WordKind::Label => return Some((Token::Label, DECLARATION)),
+        WordKind::Assigned => return Some((known.unwrap_or(Token::Constant), DECLARATION)),
+        WordKind::Text => Token::Text,
+        WordKind::Comment => Token::Comment,
+        WordKind::Word => match known {
+            Some(token) => token,
+            None if word[0].is_ascii_digit() => Token::Number,
+            None if tdl_register(word).is_some() => Token::Register,
+            None if !tdl_forms(word).is_empty() => Token::Instruction,
+            None if Directive::from_word(word).is_some() => Token::Directive,
+            None => return None,
+        },
+    };
+    Some((token, 0))
+}
+
+/// Encodes tokens with relative positions; a token of several lines becomes one per line.
+struct Encoder<'t> {
+    lines: LineIndex<'t>,
+    data: Vec<SemanticToken>,
+    /// The line and the UTF-16 units before the last token.
+    last_line: usize,
+    last_start: u32,
+}
+
+impl<'t> Encoder<'t> {
+    fn new(text: &'t [u8]) -> Self {
+        Self { lines: LineIndex::new(text), data: Vec::new(), last_line: 0, last_start: 0 }
+    }
+
+    fn add(&mut self, range: Range<usize>, token: Token, modifiers: u32) {
+        let mut line = self.line(range.start);
+        while self.lines.start(line) < range.end && line < self.lines.count() {
+            let first = self.lines.start(line);
+            let text = self.lines.get(line);
+            let start = range.start.max(first);
+            let end = range.end.min(first + text.len());
+            if start < end {
+                let at = utf16_len(&text[..start - first]);
+                let delta_line = (line - self.last_line) as u32;
+                self.data.push(SemanticToken {
+                    delta_line,
+                    delta_start: if delta_line == 0 { at - self.last_start } else { at },
+                    length: utf16_len(&text[start - first..end - first]),
+                    token_type: token as u32,
+                    token_modifiers_bitset: modifiers,
+                });
+                (self.last_line, self.last_start) = (line, at);
+            }
+            line += 1;
+        }
+    }
+
+    /// Returns the line of an offset; fast if it is that of the last token or the next.
+    fn line(&self, offset: usize) -> usize {
+        let near = self.last_line..(self.last_line + 3).min(self.lines.count());
+        let within = |line: &usize| {
+            self.lines.start(*line) <= offset
+                && (offset < self.lines.start(line + 1) || line + 1 == self.lines.count())
+        };
+        near.into_iter().find(within).unwrap_or_else(|| self.lines.line(offset))
+    }
+}
+
+/// The tokens of the last reply for each file.
+#[derive(Debug, Default)]
+pub(super) struct TokenCache {
+    files: HashMap<PathBuf, SemanticTokens>,
+    count: u64,
+}
+
+impl TokenCache {
+    /// Caches the tokens of a file and returns them with a new id.
+    pub(super) fn full(&mut self, path: &Path, data: Vec<SemanticToken>) -> SemanticTokens {
+        self.count += 1;
+        let tokens = SemanticTokens { result_id: Some(self.count.to_string()), data };
+        self.files.insert(path.to_owned(), tokens.clone());
+        tokens
+    }
+
+    /// Caches the tokens of a file and returns the difference from the reply with the id `from`, or
+    /// all tokens if that reply is not cached.
+    pub(super) fn delta(
+        &mut self,
+        path: &Path,
+        data: Vec<SemanticToken>,
+        from: &str,
+    ) -> SemanticTokensFullDeltaResult {
+        let known = self.files.remove(path);
+        let tokens = self.full(path, data);
+        match known.filter(|known| known.result_id.as_deref() == Some(from)) {
+            None => tokens.into(),
+            Some(known) => {
+                let edits = difference(&known.data, &tokens.data).into_iter().collect();
+                SemanticTokensDelta { result_id: tokens.result_id, edits }.into()
+            }
+        }
+    }
+
+    /// Removes a closed file.
+    pub(super) fn forget(&mut self, path: &Path) {
+        self.files.remove(path);
+    }
+}
+
+/// Returns the edit that turns `old` into `new`; `None` if they are equal.
+fn difference(old: &[SemanticToken], new: &[SemanticToken]) -> Option<SemanticTokensEdit> {
+    let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[same..], &new[same..]);
+    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let inserted = &new[..new.len() - tail];
+    let deleted = old.len() - tail;
+    (deleted > 0 || !inserted.is_empty()).then(|| SemanticTokensEdit {
+        start: 5 * same as u32,
+        delete_count: 5 * deleted as u32,
+        data: Some(inserted.to_vec()),
+    })
+}

@@ -1,0 +1,95 @@
+//! What runs the cases of a suite: a board, or another executor.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use cli_support::exit::{CommandError, ENVIRONMENT, FAILED};
+use firmware::profile::BoardProfile;
+use firmware_wire::Identity;
+use rcflash_link::LinkStats;
+
+use crate::board::FaultCounts;
+use crate::live::{BoardConfig, LiveBoard, SetupError};
+use crate::report::RunTarget;
+use crate::runner::{RunOptions, RunSummary};
+use crate::suite::{CaseResult, Suite};
+
+/// Runs the cases of a suite: a prepared board, or another executor.
+pub trait Executor {
+    /// The suite.
+    type Suite: Suite;
+    /// What an executor is prepared from.
+    type Plan: Clone + Send + Sync;
+
+    /// Returns the board's profile; `None` if no board is planned.
+    fn planned_profile(_plan: &Self::Plan) -> Option<&BoardProfile> {
+        None
+    }
+
+    /// Returns the configuration of the board in a plan, which is completed before the run; `None`
+    /// if no board is planned.
+    fn board_config(_plan: &mut Self::Plan) -> Option<&mut BoardConfig> {
+        None
+    }
+
+    /// Gives a plan without a board the flag that ends every wait when set.
+    fn set_cancel(_plan: &mut Self::Plan, _cancel: &Arc<AtomicBool>) {}
+
+    /// Returns the connection to the board; `None` if the executor has none.
+    fn live(&self) -> Option<&LiveBoard> {
+        None
+    }
+
+    /// Returns the name of the board or executor.
+    fn name(&self) -> &str;
+
+    /// Returns the program under test and its build, as text. A run is resumed only with the same.
+    fn program(&self) -> String;
+
+    /// Returns the identity of the application on a board.
+    fn identity(&self) -> Option<&Identity> {
+        self.live().map(LiveBoard::identity)
+    }
+
+    /// Returns the user's own routines in the program.
+    fn own_routines(&self) -> &[&'static str] {
+        &[]
+    }
+
+    /// Returns what a verdict is about.
+    fn target(&self) -> RunTarget;
+
+    /// Runs cases and calls `on_result` for each, in completion order. Leaves cases that the run
+    /// does not reach in the iterator.
+    fn run(
+        &mut self,
+        cases: &mut dyn Iterator<Item = <Self::Suite as Suite>::Case>,
+        options: RunOptions,
+        on_result: &mut dyn FnMut(CaseResult<Self::Suite>),
+    ) -> RunSummary;
+
+    /// Returns the traffic counters of the line.
+    fn stats(&self) -> LinkStats {
+        self.live().map(LiveBoard::stats).unwrap_or_default()
+    }
+
+    /// Returns the faults injected so far; `None` without fault injection.
+    fn faults(&self) -> Option<FaultCounts> {
+        self.live().and_then(LiveBoard::faults)
+    }
+}
+
+/// Gives a failure of the set-up the exit code of a rig error, since no case has failed.
+pub(crate) fn as_rig_failure(failure: CommandError) -> CommandError {
+    let code = if failure.code == FAILED { ENVIRONMENT } else { failure.code };
+    CommandError { code, ..failure }
+}
+
+/// Converts an error of the set-up. Sources that can't be built are what is tested, so a build
+/// error keeps its exit code.
+pub(crate) fn setup_failure(error: SetupError) -> CommandError {
+    match error {
+        SetupError::Build(error) => error.into(),
+        other => as_rig_failure(other.into()),
+    }
+}
