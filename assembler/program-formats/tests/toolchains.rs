@@ -300,6 +300,19 @@ fn files_that_are_of_no_use_are_named_as_what_they_are() {
 }
 
 #[test]
+fn functions_of_c_that_begin_without_a_line_have_that_of_their_next_code() {
+    let root =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/toolchains/sdcc-call1/c-sort");
+    for name in ["sort.noi", "sort.cdb", "sort.map"] {
+        let info = read_debug_info(&fs::read(root.join(name)).expect("a file"), name).expect(name);
+        let at = |address: u16| info.lines.iter().find(|line| line.address == address);
+        // `_half` is in line 27 of sort.c; its only line record is at 8139H.
+        assert_eq!(at(0x8135).map(|line| (&*line.file, line.line)), Some(("sort.c", 27)), "{name}");
+        assert_eq!(at(0x9000), None, "a variable");
+    }
+}
+
+#[test]
 fn what_may_be_misread_is_told() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/toolchains");
     for (path, note) in [

@@ -72,8 +72,25 @@ impl Names {
         Arc::clone(self.files.entry(name.to_owned()).or_insert_with(|| Arc::from(name)))
     }
 
+    /// Adds lines at functions of C that begin without one: the line of their next code.
+    fn add_function_starts(&self, info: &mut DebugInfo) {
+        let by_address: BTreeMap<i64, (Arc<str>, u32)> = info
+            .lines
+            .iter()
+            .map(|line| (line.address.into(), (Arc::clone(&line.file), line.line)))
+            .collect();
+        let code: HashSet<i64> = self.assembler_lines.iter().map(|(at, ..)| *at).collect();
+        let functions = self.c_labels.iter().map(|(_, at, _)| *at).filter(|at| code.contains(at));
+        for at in functions.filter(|at| !by_address.contains_key(at)) {
+            if let Some((_, (file, line))) = by_address.range(at..).next() {
+                info.add_line(at, file, *line);
+            }
+        }
+    }
+
     /// Adds what is known after the last line.
     pub(super) fn finish(self, info: &mut DebugInfo) {
+        self.add_function_starts(info);
         let known: HashSet<(String, i64)> =
             info.symbols.iter().map(|symbol| (symbol.name.clone(), symbol.value)).collect();
         for (name, value, exported) in self.c_labels {
