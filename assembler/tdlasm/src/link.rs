@@ -20,7 +20,6 @@ pub use layout::{Checksum, ChecksumKind, Layout, LayoutError, Region, Rule};
 pub use lines::{LineTable, LinkedLine};
 pub use placement::PlacedSection;
 pub use program::Program;
-pub use symbol_file::{SymbolLineError, parse_symbol_file};
 pub use symbols::{LinkedSymbol, SymbolTable};
 
 use crate::image::Image;

@@ -10,7 +10,6 @@
 mod dwarf;
 mod elf;
 mod executable;
-mod file_kind;
 mod load;
 mod read;
 mod tdl;
@@ -18,7 +17,6 @@ mod tdl_section;
 mod write;
 
 pub use executable::write_executable;
-pub use file_kind::{FileKind, file_kind};
 pub use load::{Executable, read_executable};
 pub use read::{ObjectError, read_modules, read_object};
 pub(crate) use tdl::looks_like_tdl;

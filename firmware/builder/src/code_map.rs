@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::build::BuiltImage;
-use crate::symbol_file::SymbolFile;
-use crate::symbols::{AmbiguousSymbol, Symbols};
 use crate::{BUILT_IN_ROOT, source};
+use program_formats::{DebugInfo, SymbolError, SymbolKind, SymbolTable, line_table};
 use tdlasm::image::Image;
 use tdlasm::isa::{Decoded, decode};
 use tdlasm::link::{LinkedLine, LinkedSymbol, Program};
@@ -34,7 +33,7 @@ pub struct MappedProgram {
     /// The lines in ascending order of addresses; none if the file has no line table.
     pub lines: Vec<LinkedLine>,
     /// The values of symbols.
-    pub symbols: Symbols,
+    pub symbols: SymbolTable,
     /// The labels.
     pub labels: Vec<(u16, Label)>,
     /// The prefix of its labels, as in `monitor.TABLE`, if it is not the program that is debugged.
@@ -76,11 +75,12 @@ struct SourceText {
 
 impl From<&Program> for MappedProgram {
     fn from(program: &Program) -> Self {
-        let mut symbols = Symbols::default();
+        let mut symbols = SymbolTable::default();
         let mut added = HashSet::new();
         for symbol in program.symbols.iter().filter(|symbol| added.insert(&symbol.name)) {
             // Exported symbols have priority over local ones, and the first local one over others.
-            symbols.add(&symbol.name, program.symbol(&symbol.name).unwrap_or(symbol.value));
+            let value = program.symbol(&symbol.name).unwrap_or(symbol.value);
+            symbols.add(&symbol.name, value.into());
         }
         let label = |symbol: &LinkedSymbol| {
             let exported = symbol.binding != Binding::Local;
@@ -99,26 +99,22 @@ impl From<&Program> for MappedProgram {
 }
 
 impl MappedProgram {
-    /// Adds what a symbol file describes: lines if there are none, and symbols.
-    pub fn add_symbol_file(&mut self, file: SymbolFile) {
+    /// Adds what a file describes: lines if there are none, and symbols. Guesses which labels are of
+    /// code.
+    pub fn add_debug_info(&mut self, info: &DebugInfo) {
         if self.lines.is_empty() {
-            self.lines = file.lines(&self.image);
+            self.lines = line_table(&info.lines, &self.image);
         }
-        self.add_symbols(file.symbols);
-    }
-
-    /// Adds the symbols of a file, which has no types: guesses which are code.
-    pub fn add_symbols(&mut self, symbols: Vec<(u16, String)>) {
-        let has_lines = !self.lines.is_empty();
+        self.symbols.add_all(&info.symbols);
         let with_line: HashSet<u16> = self.lines.iter().map(|line| line.address).collect();
-        for (value, name) in symbols {
-            let is_code = if has_lines {
-                with_line.contains(&value)
-            } else {
-                self.image.byte(value).is_some()
+        for symbol in info.symbols.iter().filter(|symbol| symbol.kind != SymbolKind::Constant) {
+            let Ok(value) = u16::try_from(symbol.value) else { continue };
+            let is_code = match with_line.is_empty() {
+                true => self.image.byte(value).is_some(),
+                false => with_line.contains(&value),
             };
-            self.symbols.add(&name, value);
-            self.labels.push((value, Label { name, exported: !has_lines, is_code }));
+            let (name, exported) = (symbol.name.clone(), symbol.exported);
+            self.labels.push((value, Label { name, exported, is_code }));
         }
     }
 
@@ -256,9 +252,9 @@ impl CodeMap {
     /// Returns the value of a symbol that a user names.
     ///
     /// # Errors
-    /// Returns [`AmbiguousSymbol`] if several symbols of a program differ from the name in case
-    /// only.
-    pub fn find_symbol(&self, name: &str) -> Result<Option<u16>, AmbiguousSymbol> {
+    /// Returns [`SymbolError`] if several symbols of a program differ from the name in case only, or
+    /// if the value is not an address.
+    pub fn find_symbol(&self, name: &str) -> Result<Option<u16>, SymbolError> {
         for program in &self.programs {
             if let Some(found) = program.symbols.find(name)? {
                 return Ok(Some(found));

@@ -19,7 +19,5 @@ mod exit;
 mod listing;
 pub mod profile;
 mod sources;
-pub mod symbol_file;
-pub mod symbols;
 
 pub use sources::{BUILT_IN_ROOT, ProgramKind, source};

@@ -25,3 +25,20 @@ fn the_version_is_printed() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("rcflash "), "{output:?}");
 }
+
+#[test]
+fn the_image_of_a_chip_larger_than_64_kib_is_read_back() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let image = |arguments: &[&str]| {
+        let output = rcflash(&[&["image", "--chip", "39sf040"], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    };
+    image(&["-o", &path("a.hex")]);
+    image(&["-o", &path("a.bin")]);
+    image(&[&path("a.hex"), "-o", &path("b.bin")]);
+    let read = |name: &str| std::fs::read(path(name)).expect("it was written");
+    assert!(String::from_utf8_lossy(&read("a.hex")).starts_with(":02000004"));
+    assert_eq!(read("a.bin").len(), 0x8_0000);
+    assert!(read("a.bin") == read("b.bin"));
+}

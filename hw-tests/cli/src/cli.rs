@@ -38,7 +38,7 @@ pub(crate) fn file_roles() -> Vec<ArgumentRole> {
 }
 
 /// The roles of arguments of this program.
-const FILE_ROLES: [ArgumentRole; 17] = [
+const FILE_ROLES: [ArgumentRole; 18] = [
     ("", "baseline", ReadBefore("report_dir")),
     ("", "results", Write),
     ("", "report_dir", WriteFolder(&REPORT_FILES)),
@@ -48,7 +48,8 @@ const FILE_ROLES: [ArgumentRole; 17] = [
     ("test", "coverage", Write),
     ("test", "profile", Write),
     ("test", "cycles", Write),
-    ("call", "sources", Read),
+    ("call", "files", Read),
+    ("call", "symbols", Read),
     ("new", "dir", WriteFolder(&[])),
     ("report history", "reports", Read),
     ("report history", "report_dir", WriteFolder(&HISTORY_FILES)),

@@ -143,6 +143,36 @@ fn a_binary_that_looks_like_records_can_be_disassembled_as_one() {
     assert!(code == 1 && stderr.contains("line 1: the checksum is wrong"), "{stderr}");
 }
 
+/// As `rcflash image --chip 39sf040` and GNU objcopy write them.
+#[test]
+fn intel_hex_of_all_record_types_is_disassembled() {
+    let bench = Bench::new();
+    // 3E 05 C9 at 100H: 03H+01H+3EH+05H+C9H = 110H, so F0H. Upper half 1: 02H+04H+01H = 07H, so F9H.
+    // Start 0:100H: 04H+03H+01H = 08H, so F8H.
+    let code = ":030100003E05C9F0\n";
+    let rom =
+        format!(":020000040000FA\n{code}:020000040001F9\n{code}:0400000300000100F8\n:00000001FF\n");
+    bench.file("rom.hex", &rom);
+    let (code, text, stderr) = bench.run(&["disasm", "rom.hex"]);
+    assert!(code == 0 && text.contains("MVI\tA,5"), "{text}{stderr}");
+    assert_eq!(text.matches("RET").count(), 1, "{text}");
+    assert!(stderr.contains("warning: rom.hex: the bytes from 10000H are left out"), "{stderr}");
+}
+
+/// The labels of another tool's files.
+#[test]
+fn labels_of_other_tools_are_taken() {
+    let bench = Bench::new();
+    bench.file("p.bin", b"\x3E\x05\xC9");
+    bench.file("p.lbl", "START: equ $8000\nLAST: equ $8002\nBIG: equ $12345\n");
+    let arguments = ["disasm", "p.bin", "--origin", "8000H", "--symbols", "p.lbl"];
+    let (code, text, stderr) = bench.run(&arguments);
+    assert!(code == 0 && text.contains("START:") && text.contains("LAST:"), "{text}{stderr}");
+    bench.file("p.lbl", "START: equ $8000\nLAST $8002\n");
+    let (code, _, stderr) = bench.run(&arguments);
+    assert!(code == 1 && stderr.contains("p.lbl:2: 'LAST $8002' is not"), "{stderr}");
+}
+
 /// The same two lines as files of CP/M, WordStar, paper tape and today's editors have them.
 #[test]
 fn texts_of_other_systems_assemble_as_plain_ones() {

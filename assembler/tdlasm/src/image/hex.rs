@@ -1,11 +1,13 @@
-//! Intel HEX (Intel, "Hexadecimal Object File Format Specification", 1988), record types 00 and 01,
-//! and TDL's form of it: 24 bytes per record, CR LF before each record, and an end record of type
-//! 00.
+//! Intel HEX (Intel, "Hexadecimal Object File Format Specification", 1988), and TDL's form of it: 24
+//! bytes per record, CR LF before each record, and an end record of type 00. All record types are
+//! read; 00 and 01 are written.
 
 #![deny(clippy::cast_possible_truncation)]
 
 use super::Image;
-use super::records::{HexError, RecordProblem, Records, checked_bytes, digits, read, records};
+use super::records::{
+    HexError, RecordFile, RecordProblem, Records, checked_bytes, digits, read, read_image, records,
+};
 
 /// Data bytes per record, in Intel's form and in TDL's.
 const RECORD: usize = 16;
@@ -45,16 +47,27 @@ fn record(text: &mut String, address: u16, kind: u8, data: &[u8]) {
     digits(text, [sum.wrapping_neg()]);
 }
 
-/// Parses Intel HEX, including TDL's form. Returns the image, and the entry address of the end
-/// record unless that is 0. A record of type 01 with bytes is TDL's form of relocatable code, which
-/// is read as if its section began at 0.
+const MISSING_END: &str = "the end record (type 01) is missing";
+
+/// Parses Intel HEX, including TDL's form. Returns the image, and the start address: that of a
+/// record of type 03 or 05, or that of the end record unless it is 0. A record of type 01 with bytes
+/// is TDL's form of relocatable code, which is read as if its section began at 0.
 ///
 /// # Errors
 ///
-/// Returns [`HexError`] for the first invalid line, for records behind the end record or that
-/// contradict each other, or if there is no end record.
+/// Returns [`HexError`] for the first invalid line, for records behind the end record, that
+/// contradict each other or pass FFFFh, or if there is no end record.
 pub fn parse_intel_hex(text: &str) -> Result<(Image, Option<u16>), HexError> {
-    read(text, "the end record (type 01) is missing", parse_record)
+    read_image(text, MISSING_END, parse_record)
+}
+
+/// Parses Intel HEX with addresses of up to 32 bits, as of ROM chips larger than 64 KiB.
+///
+/// # Errors
+///
+/// As [`parse_intel_hex`], but for FFFFFFFFh.
+pub fn parse_large_intel_hex(text: &str) -> Result<RecordFile, HexError> {
+    read(text, MISSING_END, parse_record)
 }
 
 fn parse_record(records: &mut Records, line: usize, record: &str) -> Result<(), RecordProblem> {
@@ -62,14 +75,25 @@ fn parse_record(records: &mut Records, line: usize, record: &str) -> Result<(), 
     let bytes = checked_bytes(digits, 5, 0)?;
     let (&[_, high, low, kind], data) = bytes.split_first_chunk().ok_or("too short")?;
     let address = u32::from(u16::from_be_bytes([high, low]));
-    match kind {
-        0 | 1 if !data.is_empty() => records.add(line, address, data),
-        0 | 1 => {
-            records.end(line, address);
-            Ok(())
+    match (kind, data) {
+        (0 | 1, [_, ..]) => records.add(line, address, data)?,
+        (0 | 1, []) => records.end(line, address),
+        // The segment of later addresses: the upper 16 of 20 bits.
+        (2, &[high, low]) => records.base = u32::from(u16::from_be_bytes([high, low])) << 4,
+        // Segment and offset of the start, as an 8086's CS and IP.
+        (3, &[cs_high, cs_low, ip_high, ip_low]) => {
+            let segment = u32::from(u16::from_be_bytes([cs_high, cs_low])) << 4;
+            records.set_start(segment + u32::from(u16::from_be_bytes([ip_high, ip_low])));
         }
-        _ => Err("record type other than 00 (data) and 01 (end)".into()),
+        // The upper 16 of 32 bits of later addresses.
+        (4, &[high, low]) => records.base = u32::from(u16::from_be_bytes([high, low])) << 16,
+        (5, &[a, b, c, d]) => records.set_start(u32::from_be_bytes([a, b, c, d])),
+        (2..=5, _) => {
+            return Err("a record of type 02 or 04 has 2 bytes, one of type 03 or 05 has 4".into());
+        }
+        _ => return Err("the record type is none of 00 to 05".into()),
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -93,11 +117,40 @@ mod tests {
         let at = |text: &str| parse_intel_hex(text).expect_err("it is wrong").to_string();
         assert_eq!(at(&INTEL.replace("4601", "4602")), "line 1: the checksum is wrong");
         assert_eq!(at(":0000"), "line 1: the length of the record does not match its count");
-        assert_eq!(at(":020000040000FA"), "line 1: record type other than 00 (data) and 01 (end)");
+        assert_eq!(at(":00000006FA"), "line 1: the record type is none of 00 to 05");
+        // 01H+04H = 05H, so FBH.
+        let lengths = "line 1: a record of type 02 or 04 has 2 bytes, one of type 03 or 05 has 4";
+        assert_eq!(at(":0100000400FB"), lengths);
         assert_eq!(at(&INTEL[..44]), "line 2: the end record (type 01) is missing");
         for digits in [":0G", ":+0000001FF", ":0"] {
             assert_eq!(at(digits), "line 1: not hexadecimal digits in pairs");
         }
+    }
+
+    #[test]
+    fn all_record_types_are_read() {
+        // Checksums by hand. Segment 0800H: 02H+02H+08H = 0CH, so F4H. Start 0800:0102H:
+        // 04H+03H+08H+01H+02H = 12H, so EEH; as 32 bits 04H+05H+81H+02H = 8CH, so 74H. Upper half 1:
+        // 02H+04H+01H = 07H, so F9H. The byte C9H at 0100H: 01H+01H+C9H = CBH, so 35H.
+        let (segment, data) = (":020000020800F4\n", ":01010000C935\n");
+        for start in [":0400000308000102EE\n", ":0400000500008102", ""] {
+            let start = if start.ends_with("02") { format!("{start}74\n") } else { start.into() };
+            let text = format!("{segment}{data}{start}:00000001FF\n");
+            let (image, entry) = parse_intel_hex(&text).expect("right");
+            assert_eq!(image.runs(), [ImageRun { address: 0x8100, bytes: vec![0xC9] }]);
+            assert_eq!(entry, (!start.is_empty()).then_some(0x8102));
+        }
+        let large = format!(":020000040001F9\n{data}:00000001FF\n");
+        let found = parse_large_intel_hex(&large).expect("right");
+        assert_eq!((found.data, found.start), (vec![(0x1_0100, vec![0xC9])], None));
+        let error = parse_intel_hex(&large).expect_err("beyond a Z80's memory");
+        assert_eq!(error.to_string(), "line 2: data passes address FFFFH");
+    }
+
+    #[test]
+    fn a_start_record_may_have_the_address_0() {
+        let start = ":0400000300000000F9\n:00000001FF\n";
+        assert_eq!(parse_intel_hex(start), Ok((Image::default(), Some(0))));
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub enum RecordProblem {
     )]
     Overlap {
         /// The address.
-        address: u16,
+        address: u32,
         /// The byte of the record.
         byte: u8,
         /// The byte of the earlier record.
@@ -55,7 +55,7 @@ pub enum RecordProblem {
         /// The number in the record.
         stated: u32,
         /// The number of data records before it.
-        found: u32,
+        found: usize,
     },
 }
 
@@ -118,41 +118,113 @@ pub(super) fn checked_bytes(text: &str, more: usize, sum: u8) -> Result<Vec<u8>,
     Ok(bytes)
 }
 
-/// Reads the records of a text with `add`, and returns the image and the entry address.
+/// The bytes of a file of records, whose addresses may have more than 16 bits.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordFile {
+    /// Address and bytes of each record, in the order of the file.
+    pub data: Vec<(u32, Vec<u8>)>,
+    /// The start address; 0 in an end record means none.
+    pub start: Option<u32>,
+}
+
+/// Reads the records of a text with `add`.
 pub(super) fn read(
     text: &str,
     missing_end: &'static str,
     add: impl Fn(&mut Records, usize, &str) -> Result<(), RecordProblem>,
+) -> Result<RecordFile, HexError> {
+    let records = read_all(text, missing_end, u64::from(u32::MAX) + 1, add)?;
+    let data = records.data.into_iter().map(|record| (record.address, record.bytes)).collect();
+    Ok(RecordFile { data, start: records.start })
+}
+
+/// Reads the records of a text with `add`, and returns the image and the start address, both within
+/// the 64 KiB of a Z80.
+pub(super) fn read_image(
+    text: &str,
+    missing_end: &'static str,
+    add: impl Fn(&mut Records, usize, &str) -> Result<(), RecordProblem>,
 ) -> Result<(Image, Option<u16>), HexError> {
-    let mut records = Records::default();
+    let records = read_all(text, missing_end, 0x1_0000, add)?;
+    let runs = records.data.into_iter().filter_map(|record| {
+        Some(ImageRun { address: u16::try_from(record.address).ok()?, bytes: record.bytes })
+    });
+    Ok((Image::new(runs), records.start.and_then(|start| u16::try_from(start).ok())))
+}
+
+fn read_all(
+    text: &str,
+    missing_end: &'static str,
+    limit: u64,
+    add: impl Fn(&mut Records, usize, &str) -> Result<(), RecordProblem>,
+) -> Result<Records, HexError> {
+    let mut records = Records { limit, ..Records::default() };
     let mut last_line = 0;
     for (line, record) in lines(text) {
         last_line = line;
         let added = records.check_open().and_then(|()| add(&mut records, line, record));
         added.map_err(|problem| HexError { line, problem })?;
     }
-    let missing = || HexError { line: last_line + 1, problem: missing_end.into() };
-    let (_, entry) = records.end.ok_or_else(missing)?;
-    check_overlaps(&records.runs)?;
-    Ok((Image::new(records.runs.into_iter().map(|(_, run)| run)), entry))
+    if records.end_line.is_none() {
+        return Err(HexError { line: last_line + 1, problem: missing_end.into() });
+    }
+    records.check_counts()?;
+    check_overlaps(&records.data)?;
+    Ok(records)
 }
 
-/// The data of the records so far.
+/// A data record.
+struct DataRecord {
+    line: usize,
+    address: u32,
+    bytes: Vec<u8>,
+}
+
+/// The records so far.
 #[derive(Default)]
 pub(super) struct Records {
-    runs: Vec<(usize, ImageRun)>,
-    end: Option<(usize, Option<u16>)>,
+    data: Vec<DataRecord>,
+    /// What the addresses of later records are relative to.
+    pub(super) base: u32,
+    /// The end of the addresses that data may have.
+    limit: u64,
+    counts: Vec<Count>,
+    start: Option<u32>,
+    end_line: Option<usize>,
+}
+
+/// A record with a number of data records.
+struct Count {
+    line: usize,
+    stated: u32,
+    /// The number of data records before it.
+    before: usize,
 }
 
 impl Records {
-    /// Returns the number of data records.
-    pub(super) fn count(&self) -> usize {
-        self.runs.len()
+    /// Adds a record with the number of data records.
+    pub(super) fn add_count(&mut self, line: usize, stated: u32) {
+        self.counts.push(Count { line, stated, before: self.data.len() });
+    }
+
+    /// Returns an error for the first count that is neither that of the records before it, as the
+    /// manual says, nor that of those up to the next count, as written by asl's p2hex.
+    fn check_counts(&self) -> Result<(), HexError> {
+        let next = self.counts.iter().skip(1).map(|count| count.before).chain([self.data.len()]);
+        for (count, next) in self.counts.iter().zip(next) {
+            let stated = count.stated as usize;
+            if stated != count.before && stated != next - count.before {
+                let (stated, found) = (count.stated, count.before);
+                let problem = RecordProblem::Count { stated, found };
+                return Err(HexError { line: count.line, problem });
+            }
+        }
+        Ok(())
     }
 
     /// Returns an error if the end record precedes this line.
     fn check_open(&self) -> Result<(), RecordProblem> {
-        self.end.map_or(Ok(()), |(line, _)| Err(RecordProblem::AfterEnd(line)))
+        self.end_line.map_or(Ok(()), |line| Err(RecordProblem::AfterEnd(line)))
     }
 
     /// Adds a data record.
@@ -162,29 +234,41 @@ impl Records {
         address: u32,
         data: &[u8],
     ) -> Result<(), RecordProblem> {
-        let fits = u64::from(address) + data.len() as u64 <= 0x1_0000;
-        let address = u16::try_from(address).ok().filter(|_| fits);
-        let address = address.ok_or("data passes address FFFFH")?;
-        self.runs.push((line, ImageRun { address, bytes: data.to_vec() }));
+        let address = u64::from(self.base) + u64::from(address);
+        let fits = address + data.len() as u64 <= self.limit;
+        let limit_passed = match self.limit {
+            0x1_0000 => "data passes address FFFFH",
+            _ => "data passes address FFFFFFFFH",
+        };
+        let address = u32::try_from(address).ok().filter(|_| fits).ok_or(limit_passed)?;
+        self.data.push(DataRecord { line, address, bytes: data.to_vec() });
         Ok(())
     }
 
-    /// Adds the end record. The entry address 0 means none.
-    pub(super) fn end(&mut self, line: usize, entry: u32) {
-        self.end = Some((line, u16::try_from(entry).ok().filter(|entry| *entry != 0)));
+    /// Sets the start address by a record of its own.
+    pub(super) fn set_start(&mut self, start: u32) {
+        self.start = Some(start);
+    }
+
+    /// Adds the end record. The start address 0 means none.
+    pub(super) fn end(&mut self, line: usize, start: u32) {
+        self.end_line = Some(line);
+        if start != 0 {
+            self.start = Some(start);
+        }
     }
 }
 
 /// Returns an error for the first byte that contradicts an earlier line.
-fn check_overlaps(runs: &[(usize, ImageRun)]) -> Result<(), HexError> {
-    let mut known: HashMap<u16, (u8, usize)> = HashMap::new();
-    for (line, run) in runs {
-        for (address, byte) in (run.address..=u16::MAX).zip(&run.bytes) {
-            let (earlier, earlier_line) = *known.entry(address).or_insert((*byte, *line));
+fn check_overlaps(records: &[DataRecord]) -> Result<(), HexError> {
+    let mut known: HashMap<u32, (u8, usize)> = HashMap::new();
+    for record in records {
+        for (address, byte) in (record.address..=u32::MAX).zip(&record.bytes) {
+            let (earlier, earlier_line) = *known.entry(address).or_insert((*byte, record.line));
             if earlier != *byte {
                 let problem =
                     RecordProblem::Overlap { address, byte: *byte, earlier, earlier_line };
-                return Err(HexError { line: *line, problem });
+                return Err(HexError { line: record.line, problem });
             }
         }
     }

@@ -155,7 +155,9 @@ fn images_in_text_are_read_or_refused() {
         let text = String::from_utf8_lossy(bytes);
         match parse_intel_hex(&text) {
             Ok((image, entry)) => {
-                assert_eq!(parse_intel_hex(&intel_hex(&image, entry)), Ok((image, entry)));
+                // Only a record of type 03 or 05 has the start address 0.
+                let written = entry.filter(|entry| *entry != 0);
+                assert_eq!(parse_intel_hex(&intel_hex(&image, entry)), Ok((image, written)));
             }
             Err(error) => assert!(error.to_string().contains("line "), "{error}"),
         }

@@ -5,8 +5,8 @@ use std::path::Path;
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::files::read_input;
 use cli_support::text::Escape;
-use tdlasm::image::Image;
-use tdlasm::object::{FileKind, ObjectError, file_kind, read_executable};
+use program_formats::{ProgramError, ProgramFormat, read_program};
+use tdlasm::image::{Image, RecordFile, parse_large_intel_hex, parse_large_s_records};
 
 pub(super) enum ProgramFile {
     /// A binary and its load address.
@@ -15,18 +15,8 @@ pub(super) enum ProgramFile {
     Image(Image, u16),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FileFormat {
-    Known(FileKind),
-    Text,
-    Binary,
-}
-
-/// The message about an object file, ELF or TDL.
-const UNLINKED: &str = "an object file: link it first (`tdlasm link`)";
-
-/// Extensions of binaries, even if all of their bytes happen to be printable.
-const BINARY_EXTENSIONS: [&str; 5] = ["bin", "com", "rom", "img", "raw"];
+/// The most bytes between the first and the last one of a file of records: more than the largest chip.
+const LARGEST_SPAN: usize = 1 << 24;
 
 /// Reads a program file; a binary is loaded at `address`.
 pub(super) fn read_file(path: &Path, address: Option<u32>) -> Result<ProgramFile, CommandError> {
@@ -35,98 +25,60 @@ pub(super) fn read_file(path: &Path, address: Option<u32>) -> Result<ProgramFile
 
 fn decode(path: &Path, bytes: &[u8], address: Option<u32>) -> Result<ProgramFile, CommandError> {
     let name = path.escaped();
-    let wrong = |problem: String| CommandError::new(ENVIRONMENT, format!("{name}: {problem}"));
+    let wrong = |error: ProgramError| {
+        let code = if error.is_usage() { USAGE } else { ENVIRONMENT };
+        CommandError::new(code, format!("{name}: {error}"))
+    };
+    let file_name = path.to_string_lossy();
     let text = || String::from_utf8_lossy(bytes);
-    let read = match detect_format(path, bytes) {
-        FileFormat::Binary => {
+    let records = match ProgramFormat::detect(bytes, &file_name).map_err(wrong)? {
+        ProgramFormat::Binary => {
             let address = address.ok_or_else(|| {
-                CommandError::new(
-                    USAGE,
-                    format!("{name} is a binary: give its address with --address"),
-                )
+                let how = "is a binary: give its address with --address";
+                CommandError::new(USAGE, format!("{name} {how}"))
             })?;
             return Ok(ProgramFile::Binary(address, bytes.to_vec()));
         }
-        FileFormat::Text => {
-            let how = "is text, not a program: give the assembled file, or run a source with \
-                       `rcflash run`";
-            return Err(CommandError::new(USAGE, format!("{name} {how}")));
-        }
-        FileFormat::Known(FileKind::IntelHex) => {
-            tdlasm::image::parse_intel_hex(&text()).map_err(|error| error.to_string())
-        }
-        FileFormat::Known(FileKind::SRecords) => {
-            tdlasm::image::parse_s_records(&text()).map_err(|error| error.to_string())
-        }
-        FileFormat::Known(FileKind::Elf) => read_elf(bytes),
-        FileFormat::Known(FileKind::TdlObject) => Err(UNLINKED.to_owned()),
+        ProgramFormat::IntelHex => parse_large_intel_hex(&text()).ok(),
+        ProgramFormat::SRecords => parse_large_s_records(&text()).ok(),
+        _ => None,
     };
-    let (image, entry) = read.map_err(wrong)?;
-    let (first, _) = image.bounds().ok_or_else(|| wrong("the file has no bytes".to_owned()))?;
-    Ok(ProgramFile::Image(image, entry.unwrap_or(first)))
-}
-
-fn detect_format(path: &Path, bytes: &[u8]) -> FileFormat {
-    let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r' | 0x0C | 0x1A);
-    match file_kind(bytes) {
-        Some(kind) => FileFormat::Known(kind),
-        // A corrupted file of either format gets that format's message.
-        _ if has_extension(path, &["hex", "ihx", "ihex"]) => FileFormat::Known(FileKind::IntelHex),
-        _ if has_extension(path, &["srec", "s19", "s28", "s37", "mot"]) => {
-            FileFormat::Known(FileKind::SRecords)
-        }
-        _ if bytes.is_empty() || !bytes.iter().all(plain) => FileFormat::Binary,
-        _ if has_extension(path, &BINARY_EXTENSIONS) && !bytes.contains(&b'\n') => {
-            FileFormat::Binary
-        }
-        _ => FileFormat::Text,
+    if let Some((first, bytes)) = records.and_then(|records| large_rom(&records)) {
+        return Ok(ProgramFile::Binary(first, bytes));
     }
+    let program = read_program(bytes, &file_name, None).map_err(wrong)?;
+    let first = program.image.bounds().map_or(0, |(first, _)| first);
+    Ok(ProgramFile::Image(program.image, program.start.unwrap_or(first)))
 }
 
-fn has_extension(path: &Path, extensions: &[&str]) -> bool {
-    let extension = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
-    extension.is_some_and(|end| extensions.contains(&end.as_str()))
-}
-
-fn read_elf(bytes: &[u8]) -> Result<(Image, Option<u16>), String> {
-    /// `e_type` of an object that is not linked (System V ABI, chapter 4).
-    const RELOCATABLE: u8 = 1;
-    match read_executable(bytes) {
-        Ok(executable) => Ok((executable.image, executable.entry)),
-        Err(ObjectError::NotExecutable) if bytes[16] == RELOCATABLE => Err(UNLINKED.to_owned()),
-        Err(error) => Err(error.to_string()),
+/// Returns the first address and the bytes of a ROM that is larger than the memory of a Z80.
+fn large_rom(records: &RecordFile) -> Option<(u32, Vec<u8>)> {
+    let first = records.data.iter().map(|(address, _)| *address).min()?;
+    let ends = records.data.iter().map(|(address, bytes)| *address as usize + bytes.len());
+    let end = ends.max().filter(|end| *end > 0x1_0000 && *end - first as usize <= LARGEST_SPAN)?;
+    let mut rom = vec![0xFF; end - first as usize];
+    for (address, bytes) in &records.data {
+        let at = (address - first) as usize;
+        rom[at..at + bytes.len()].copy_from_slice(bytes);
     }
+    Some((first, rom))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn kind(name: &str, bytes: &[u8]) -> FileFormat {
-        detect_format(Path::new(name), bytes)
-    }
-
     #[test]
-    fn the_format_is_detected_from_the_content_not_the_name() {
-        use FileFormat::Known;
-        let hex = b":0180000000 7F\n";
-        assert_eq!(
-            kind("prog.bin", b":0180000000007F\r\n:00000001FF\r\n"),
-            Known(FileKind::IntelHex)
-        );
-        assert_eq!(kind("prog", b"\n:00000001FF"), Known(FileKind::IntelHex));
-        assert_eq!(kind("prog.hex", hex), Known(FileKind::IntelHex), "its error is reported");
-        assert_eq!(kind("prog.dat", b"S1048000C9B2\nS9030000FC\n"), Known(FileKind::SRecords));
-        assert_eq!(kind("prog.hex", b"\x7FELF\x01\x01"), Known(FileKind::Elf));
-        let module = tdlasm::assemble_text(" RET\n .END\n").expect("right");
-        let object = tdlasm::object::write_tdl(&module.modules, module.object_form);
-        let object = object.expect("a TDL object");
-        assert_eq!(kind("prog.bin", &object), Known(FileKind::TdlObject));
-        assert_eq!(kind("prog.asm", b"        .LOC 100H\n        RET\n"), FileFormat::Text);
-        assert_eq!(kind("notes", b"remember the milk"), FileFormat::Text);
-        assert_eq!(kind("letters.bin", b"HELLO"), FileFormat::Binary);
-        assert_eq!(kind("prog.bin", &[0x21, 0x00, 0x80, 0xC9]), FileFormat::Binary);
-        assert_eq!(kind("empty.bin", b""), FileFormat::Binary);
+    fn a_rom_larger_than_64_kib_keeps_its_addresses() {
+        // Upper half 1: 02H+04H+01H = 07H, so F9H; the byte C9H at 0: 01H+C9H = CAH, so 36H.
+        let text = b":01000000C936\n:020000040001F9\n:01000000C936\n:00000001FF\n";
+        let ProgramFile::Binary(first, bytes) = decode(Path::new("rom.hex"), text, None)
+            .unwrap_or_else(|failure| panic!("{}", failure.message))
+        else {
+            panic!("an image of 64 KiB");
+        };
+        assert_eq!((first, bytes.len()), (0, 0x1_0001));
+        assert_eq!((bytes[0], bytes[1], bytes[0x1_0000]), (0xC9, 0xFF, 0xC9));
     }
 
     #[test]
@@ -135,7 +87,7 @@ mod tests {
             let text = b"        RET\n        .END\n";
             let failure = decode(Path::new(name), text, Some(0x9000)).err().expect("refused");
             assert_eq!(failure.code, USAGE);
-            assert!(failure.message.contains("is text, not a program"), "{}", failure.message);
+            assert!(failure.message.contains(": text, not a program"), "{}", failure.message);
         }
     }
 }

@@ -73,7 +73,7 @@ impl Format {
 /// Checks that a binary does not contain Intel HEX records.
 pub(crate) fn reject_hex_text(name: &str, bytes: &[u8]) -> Result<(), FormatError> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| text.trim_start().starts_with(':'));
-    match text.map(tdlasm::image::parse_intel_hex) {
+    match text.map(tdlasm::image::parse_large_intel_hex) {
         Some(Ok(_)) => Err(FormatError::HexInside(name.to_owned())),
         _ => Ok(()),
     }

@@ -11,9 +11,16 @@ use hil_harness::args::BoardArgs;
 
 #[derive(Args)]
 pub(super) struct CallArgs {
-    /// TDL sources of the program, each assembled by itself; or else a request loads it
-    #[arg(value_name = "FILE.asm")]
-    sources: Vec<PathBuf>,
+    /// TDL sources of the program, each assembled by itself, or the output of another assembler or
+    /// compiler; or else a request loads it
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Symbols and lines of the program: a symbol file, map or listing of any assembler or linker
+    #[arg(long, value_name = "FILE", requires = "files")]
+    symbols: Vec<PathBuf>,
+    /// Address of a binary, or of the first section of sources
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address, requires = "files")]
+    origin: Option<u16>,
     #[command(flatten)]
     board: BoardArgs,
 }
@@ -25,8 +32,8 @@ pub(super) fn serve(args: &CallArgs) -> CommandResult {
         false => Box::new(SimulatedMachine::new(&Program::default())),
     };
     let mut server = CallServer::new(machine);
-    if !args.sources.is_empty() {
-        let loaded = server.load(&args.sources);
+    if !args.files.is_empty() {
+        let loaded = server.load(&args.files, &args.symbols, args.origin);
         loaded.map_err(|message| CommandError::new(ENVIRONMENT, message))?;
     }
     match server.serve(&mut io::stdin().lock(), &mut io::stdout().lock()) {
@@ -35,4 +42,10 @@ pub(super) fn serve(args: &CallArgs) -> CommandResult {
         }
         _ => Ok(0),
     }
+}
+
+/// Parses an address such as `8000H`, `0x8000` or `32768`.
+fn parse_address(text: &str) -> Result<u16, String> {
+    let number = testfile_suite::parse_number(text);
+    number.ok_or_else(|| format!("invalid address '{text}': expected one such as 8000H"))
 }

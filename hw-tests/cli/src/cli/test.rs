@@ -17,7 +17,7 @@ use cli_support::text::{Escape, eprint_message};
 use hil_harness::report;
 use hil_harness::select::{NamePatterns, Selection, Shard};
 use tdlasm::source::{DiskLoader, Loader};
-use testfile_suite::{Contract, Heading, ListedCase, TestCase, TestFile, TestFiles};
+use testfile_suite::{Contract, Heading, ListedCase, TestCase, TestFile, TestFiles, run_build};
 
 use super::CASES;
 use super::execution::ExecutionArgs;
@@ -44,6 +44,9 @@ pub(super) struct TestArgs {
     /// Only cases with this tag; repeatable
     #[arg(long, value_name = "TAG", help_heading = CASES)]
     tag: Vec<String>,
+    /// Don't run the commands of test files that build their programs
+    #[arg(long)]
+    no_build: bool,
     /// Generate the inputs of properties from this number
     #[arg(long, value_name = "NUMBER", help_heading = CASES)]
     seed: Option<u64>,
@@ -203,8 +206,14 @@ impl TestArgs {
     /// # Errors
     /// Returns a message for each error in the file.
     fn read(&self, path: &Path, loader: &RecordingLoader) -> Result<Option<Tested>, Vec<String>> {
+        if !self.no_build {
+            run_build(path).map_err(|errors| errors.messages())?;
+        }
         let file = TestFile::read(path, loader);
         let file = file.map_err(|errors| errors.messages())?;
+        for note in &file.program.notes {
+            eprint_message(format!("hw-tests: {}: {note}", path.escaped()));
+        }
         let contracts = contracts(&file, self).map_err(|message| vec![message])?;
         let is_other =
             self.files.is_empty() && !self.contracts.iter().any(|source| names(&file, source));

@@ -29,7 +29,6 @@ mod boards;
 pub mod commands;
 pub mod dap;
 mod debugger;
-mod dwarf;
 mod exec;
 mod expression;
 pub mod gdb;

@@ -1,4 +1,4 @@
-//! Loads a user's program: assembles source, or reads an ELF or Intel HEX file.
+//! Loads a user's program: assembles source, or reads the output of any assembler or compiler.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,40 +6,35 @@ use std::path::{Path, PathBuf};
 use firmware::build::BuildError;
 use firmware::code_map::MappedProgram;
 use firmware::profile::BoardProfile;
-use firmware::symbol_file::{SymbolFile, SymbolFileError};
-use firmware::symbols::AmbiguousSymbol;
-use tdlasm::image::{HexError, parse_intel_hex};
+use program_formats::{DebugInfo, SymbolError, read_debug_info, read_program};
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Region, Rule, link};
 use tdlasm::module::{Module, SectionKind, SymbolValue};
-use tdlasm::object::{ObjectError, read_executable};
 use tdlasm::project::{Project, ProjectError};
 use tdlasm::source::DiskLoader;
 use tdlasm::{AssembleError, Assembly, Options, assemble};
 
-use super::dwarf;
 use super::panes::{ExpressionPane, read_panes};
 use z80_core::parse_number;
 
-const ELF_EXTENSIONS: [&str; 3] = ["elf", "out", "axf"];
-const HEX_EXTENSIONS: [&str; 3] = ["hex", "ihx", "ihex"];
-/// The extensions of files that describe a program; see [`firmware::symbol_file`].
-const DEBUG_EXTENSIONS: [&str; 4] = ["noi", "sld", "sym", "map"];
+/// The extensions of files beside a program that may describe it, the ones with lines first.
+const DEBUG_EXTENSIONS: [&str; 8] = ["noi", "sld", "cdb", "sym", "map", "lbl", "lab", "lst"];
 const SOURCE_EXTENSIONS: [&str; 4] = ["asm", "z80", "mac", "tdl"];
 
 /// A user's program file, and how to load it.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramFile {
-    /// The file; its extension selects source, ELF executable or Intel HEX.
+    /// The file; its extension selects source, and its content other formats.
     pub path: PathBuf,
+    /// The address of a binary.
+    pub origin: Option<u16>,
     /// The layout file for linking source; by default [`ram_layout`].
     pub layout: Option<PathBuf>,
     /// Symbols defined before the first source line.
     pub defines: Vec<(String, u16)>,
     /// Folders to search for inserted files, after the folder of the file itself.
     pub include: Vec<PathBuf>,
-    /// A file with symbols of a program without any, `VALUE NAME` in each line; or the `.noi` of
-    /// SDCC, the `.sld` of sjasmplus or the `.map` of z88dk, with lines.
-    pub symbols: Option<PathBuf>,
+    /// Files with symbols and lines; without any, the first one beside the program that has some.
+    pub symbols: Vec<PathBuf>,
     /// Entry of the program, a label or a number; overrides the entry in the file.
     pub entry: Option<String>,
 }
@@ -50,13 +45,6 @@ pub enum ProgramError {
     /// A file can't be read.
     #[error("can't read {file}: {1}", file = .0.display())]
     Read(PathBuf, io::Error),
-    /// The extension of the file is unknown.
-    #[error(
-        "{file}: unknown file type: expected source (.asm), an ELF executable (.elf) or Intel HEX \
-         (.hex)",
-        file = .0.display()
-    )]
-    UnknownFileType(PathBuf),
     /// The source has errors.
     #[error("the program does not assemble:\n{0}")]
     Assembly(AssembleError),
@@ -66,24 +54,23 @@ pub enum ProgramError {
     /// The layout file is invalid.
     #[error("{file}: {1}", file = .0.display())]
     Layout(PathBuf, LayoutError),
-    /// The file is not an ELF executable for the Z80.
+    /// The file is not a program, or damaged.
     #[error("{file}: {1}", file = .0.display())]
-    Elf(PathBuf, ObjectError),
-    /// The file is not valid Intel HEX.
-    #[error("{file}: {1}", file = .0.display())]
-    Hex(PathBuf, HexError),
-    /// The symbol file is not of a format that is known.
-    #[error(transparent)]
-    Symbols(#[from] SymbolFileError),
-    /// The program has no bytes.
-    #[error("{file}: the program has no bytes", file = .0.display())]
-    Empty(PathBuf),
+    Program(PathBuf, program_formats::ProgramError),
+    /// A symbol file is not of a format that is known.
+    #[error("{}", error.in_file(&file.display().to_string()))]
+    Symbols {
+        /// The file.
+        file: PathBuf,
+        /// The cause.
+        error: program_formats::DebugInfoError,
+    },
     /// The entry is neither a number nor a label of the program.
     #[error("invalid entry '{0}': expected an address or a label of the program")]
     NoEntry(String),
     /// The entry may be one of several labels.
     #[error("entry {0}")]
-    AmbiguousEntry(#[from] AmbiguousSymbol),
+    AmbiguousEntry(#[from] SymbolError),
     /// The project file of the program, or a pane of it or of a test file, is invalid.
     #[error(transparent)]
     Project(#[from] ProjectError),
@@ -124,14 +111,11 @@ impl ProgramFile {
         let project = project_file.as_deref().map(Project::read).transpose()?;
         let (mapped, entry) = if is_one_of(&SOURCE_EXTENSIONS) {
             self.assemble(profile, project.as_ref(), &mut warnings)?
-        } else if is_one_of(&ELF_EXTENSIONS) {
-            self.read_elf(&mut warnings)?
-        } else if is_one_of(&HEX_EXTENSIONS) {
-            self.read_hex(&mut warnings)?
         } else {
-            return Err(ProgramError::UnknownFileType(self.path.clone()));
+            self.read_program(&mut warnings)?
         };
-        let empty = || ProgramError::Empty(self.path.clone());
+        let empty = program_formats::ProgramError::Empty;
+        let empty = || ProgramError::Program(self.path.clone(), empty);
         let (first, _) = mapped.image.bounds().ok_or_else(empty)?;
         let entry = self.chosen_entry(&mapped)?.or(entry).unwrap_or(first);
         let panes = project_file.as_deref().map(read_panes).transpose()?.unwrap_or_default();
@@ -199,59 +183,47 @@ impl ProgramFile {
         Layout::parse(&text).map_err(|error| ProgramError::Layout(path.clone(), error))
     }
 
-    fn read_elf(
+    fn read_program(
         &self,
         warnings: &mut String,
     ) -> Result<(MappedProgram, Option<u16>), ProgramError> {
-        let bytes = read(&self.path)?;
-        let elf =
-            read_executable(&bytes).map_err(|error| ProgramError::Elf(self.path.clone(), error))?;
-        let lines = dwarf::read_lines(&bytes);
-        let mut mapped = MappedProgram { image: elf.image, lines, ..MappedProgram::default() };
-        mapped.add_symbols(elf.symbols);
-        self.add_symbol_file(&mut mapped, warnings)?;
-        Ok((mapped, elf.entry))
-    }
-
-    fn read_hex(
-        &self,
-        warnings: &mut String,
-    ) -> Result<(MappedProgram, Option<u16>), ProgramError> {
-        let text = String::from_utf8_lossy(&read(&self.path)?).into_owned();
-        let (image, entry) =
-            parse_intel_hex(&text).map_err(|error| ProgramError::Hex(self.path.clone(), error))?;
-        let mut mapped = MappedProgram { image, ..MappedProgram::default() };
-        self.add_symbol_file(&mut mapped, warnings)?;
-        Ok((mapped, entry))
-    }
-
-    /// Adds what the symbol file describes; by default those beside the program. A file beside it
-    /// may be another tool's, and is then left out with a warning.
-    fn add_symbol_file(
-        &self,
-        mapped: &mut MappedProgram,
-        warnings: &mut String,
-    ) -> Result<(), ProgramError> {
-        let parse = |path: &Path| {
-            let text = String::from_utf8_lossy(&read(path)?).into_owned();
-            Ok::<_, ProgramError>(SymbolFile::parse(path, &text)?)
-        };
-        if let Some(path) = &self.symbols {
-            mapped.add_symbol_file(parse(path)?);
-            return Ok(());
+        let name = self.path.to_string_lossy();
+        let program = read_program(&read(&self.path)?, &name, self.origin)
+            .map_err(|error| ProgramError::Program(self.path.clone(), error))?;
+        let mut mapped = MappedProgram { image: program.image, ..MappedProgram::default() };
+        let mut info = program.debug;
+        for symbols in &self.symbols {
+            info.merge(read_symbols(symbols)?);
         }
+        if self.symbols.is_empty() && info.symbols.is_empty() {
+            self.add_symbols_beside(&mut info, warnings);
+        }
+        for note in &info.notes {
+            *warnings += &format!("warning: {note}\n");
+        }
+        mapped.add_debug_info(&info);
+        Ok((mapped, program.start))
+    }
+
+    /// Adds what the first file beside the program describes. It may be another tool's, and is then
+    /// left out with a warning.
+    fn add_symbols_beside(&self, info: &mut DebugInfo, warnings: &mut String) {
         let beside = DEBUG_EXTENSIONS.iter().map(|extension| self.path.with_extension(extension));
-        for path in beside.filter(|path| path.is_file()) {
-            match parse(&path) {
-                Ok(file) => {
-                    mapped.add_symbol_file(file);
-                    return Ok(());
-                }
+        for path in beside.filter(|path| path.is_file() && *path != self.path) {
+            match read_symbols(&path) {
+                Ok(found) => return info.merge(found),
                 Err(error) => *warnings += &format!("warning: not used: {error}\n"),
             }
         }
-        Ok(())
     }
+}
+
+/// Reads a file with symbols and lines, and looks for the sources in its folder.
+fn read_symbols(path: &Path) -> Result<DebugInfo, ProgramError> {
+    let wrong = |error| ProgramError::Symbols { file: path.to_owned(), error };
+    let mut info = read_debug_info(&read(path)?, &path.to_string_lossy()).map_err(wrong)?;
+    info.locate_sources(path.parent().unwrap_or(Path::new("")));
+    Ok(info)
 }
 
 /// Returns `true` for a program by itself: with an entry, and without externals.

@@ -64,10 +64,15 @@ pub(super) struct ProgramArgs {
     /// Also search this folder for included files
     #[arg(short = 'I', long = "include", value_name = "FOLDER", help_heading = "Program")]
     pub(super) include: Vec<PathBuf>,
-    /// Symbols of a program without any, one `VALUE NAME` a line; the default is the file of the
-    /// same name with the extension .sym
+    /// Symbols and lines of a program: a symbol file, map or listing of any assembler or linker; the
+    /// default is the first such file of the same name
     #[arg(long, value_name = "FILE", help_heading = "Program")]
-    pub(super) symbols: Option<PathBuf>,
+    #[serde(deserialize_with = "one_or_more")]
+    pub(super) symbols: Vec<PathBuf>,
+    /// Address of a binary
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address, help_heading = "Program")]
+    #[serde(deserialize_with = "address")]
+    pub(super) origin: Option<u16>,
     /// Entry point of a program: a label or a number
     #[arg(long, value_name = "ADDRESS", help_heading = "Program")]
     pub(super) entry: Option<String>,
@@ -82,6 +87,7 @@ impl ProgramArgs {
             defines: self.define.clone(),
             include: self.include.clone(),
             symbols: self.symbols.clone(),
+            origin: self.origin,
             entry: self.entry.clone(),
         }
     }
@@ -221,11 +227,36 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
     match error {
         ProgramError::Build(error) => error.into(),
         ProgramError::Read(..) => CommandError::new(ENVIRONMENT, error),
-        ProgramError::UnknownFileType(_) | ProgramError::NoEntry(_) | ProgramError::Project(_) => {
-            CommandError::new(USAGE, error)
-        }
+        ProgramError::Program(_, ref cause) if cause.is_usage() => CommandError::new(USAGE, error),
+        ProgramError::NoEntry(_) | ProgramError::Project(_) => CommandError::new(USAGE, error),
         _ => CommandError::new(FAILED, error),
     }
+}
+
+/// Parses an address such as `8000H` or `0x8000`.
+fn parse_address(text: &str) -> Result<u16, String> {
+    let number = board_debugger::parse_number(text);
+    number.ok_or_else(|| format!("invalid address '{text}': expected one such as 8000H"))
+}
+
+/// An address of `launch` is a string.
+fn address<'de, D: Deserializer<'de>>(text: D) -> Result<Option<u16>, D::Error> {
+    let text = Option::<String>::deserialize(text)?;
+    text.map(|text| parse_address(&text).map_err(D::Error::custom)).transpose()
+}
+
+/// A list of files of `launch`, or one.
+fn one_or_more<'de, D: Deserializer<'de>>(files: D) -> Result<Vec<PathBuf>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Files {
+        One(PathBuf),
+        More(Vec<PathBuf>),
+    }
+    Ok(match Files::deserialize(files)? {
+        Files::One(file) => vec![file],
+        Files::More(files) => files,
+    })
 }
 
 fn defines<'de, D: Deserializer<'de>>(texts: D) -> Result<Vec<(String, u16)>, D::Error> {

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
 use cli_support::text::{Escape, escape_json};
+use program_formats::{ProgramError, ProgramFormat};
 use serde_json::{Value, json};
 use tdlasm::image::{Image, ImageRun};
 use z80_core::{FLAGS, REGISTER_NAMES, Registers};
@@ -57,13 +58,29 @@ impl CallServer {
         Self { machine, file: None, pending: BTreeMap::new() }
     }
 
-    /// Loads the program of these sources, as a request does.
+    /// Loads a program, as a request does: that of TDL sources, or one that another tool built, with
+    /// its symbols. `origin` is the address of the first section, or of a binary.
     ///
     /// # Errors
-    /// Returns a message if they can't be assembled, linked or loaded.
-    pub fn load(&mut self, sources: &[PathBuf]) -> Result<(), String> {
-        let sources: Vec<_> = sources.iter().map(|path| path.to_string_lossy()).collect();
-        let loaded = self.handle(&json!({ "load": { "sources": sources } }).to_string());
+    /// Returns a message if they can't be read, assembled, linked or loaded.
+    pub fn load(
+        &mut self,
+        files: &[PathBuf],
+        symbols: &[PathBuf],
+        origin: Option<u16>,
+    ) -> Result<(), String> {
+        let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+        let mut load = match files {
+            [program] if !is_source(program) => json!({ "program": text(program) }),
+            _ => json!({ "sources": files.iter().map(text).collect::<Vec<_>>() }),
+        };
+        if !symbols.is_empty() {
+            load["symbols"] = symbols.iter().map(text).collect();
+        }
+        if let Some(origin) = origin {
+            load["origin"] = origin.into();
+        }
+        let loaded = self.handle(&json!({ "load": load }).to_string());
         loaded.map(|_| ()).map_err(|error| error.to_string())
     }
 
@@ -210,6 +227,12 @@ impl CallServer {
         }
         Ok(json!({}))
     }
+}
+
+/// Returns `true` for text, and for a file that can't be read, which is reported as a source.
+fn is_source(path: &Path) -> bool {
+    let format = |content: Vec<u8>| ProgramFormat::detect(&content, &path.to_string_lossy());
+    std::fs::read(path).map_or(true, |content| format(content) == Err(ProgramError::Text))
 }
 
 /// Reads a request about a program, if one is loaded.

@@ -31,6 +31,7 @@
 
 mod baseline;
 mod board;
+mod build;
 mod call_server;
 mod case;
 mod contract;
@@ -52,6 +53,7 @@ mod written;
 
 pub use baseline::CycleBaseline;
 pub use board::BoardMachine;
+pub use build::run_build;
 pub use call_server::CallServer;
 pub use case::TestOptions;
 pub use contract::Contract;
@@ -74,4 +76,4 @@ pub use simulated::SimulatedMachine;
 pub use suite::{TestCase, TestFiles, TestResult};
 pub use tdlasm::image::ImageRun;
 pub use written::Written;
-pub use z80_core::{Flags, Registers};
+pub use z80_core::{Flags, Registers, parse_number};

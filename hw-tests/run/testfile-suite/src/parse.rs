@@ -11,6 +11,7 @@ use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
 use tdlasm::source::{DiskLoader, Loader};
 
+use crate::build;
 use crate::document::{Document, Fields, FileError, FileErrors, Item};
 use crate::model::{Case, Heading, StackArea, Step, TestFile};
 use crate::program::{Console, Program, ProgramFiles};
@@ -51,6 +52,7 @@ impl TestFile {
         Document::read(path, text, |root| {
             let reader = Reader { program: None, is_broken: false, folder, loader };
             let read = |fields: &Fields<'_>| {
+                build::check(fields);
                 let mut file = reader.program_file(fields);
                 let (program, is_broken) = (file.as_ref().map(|one| &one.program), file.is_none());
                 let tests = Reader { program, is_broken, ..reader }.tests(fields);
@@ -58,6 +60,8 @@ impl TestFile {
                     path.clone_into(&mut file.path);
                     check_panes(fields);
                     (file.setup, file.cases) = tests;
+                    let routines: Vec<_> = file.steps().map(|step| step.call.address).collect();
+                    file.program.add_reachable_code(routines);
                 }
                 file
             };
@@ -111,8 +115,11 @@ impl<'p> Reader<'p> {
         let mut files = ProgramFiles {
             sources: paths("sources", "[\"mul.asm\"]"),
             objects: paths("objects", "[\"mul.o\"]"),
-            hex: path("hex", "\"mul.hex\""),
-            symbols: path("symbols", "\"mul.sym\""),
+            program: path("program", "\"game.bin\""),
+            symbols: fields.get("symbols").map_or_else(Vec::new, |item| {
+                item.one_or_more(|item| self.folder.join(item.text("\"game.sym\"")))
+            }),
+            folder: Some(self.folder.to_owned()),
             origin: fields.get("origin").map(|item| self.word(item)),
             layout: path("layout", "\"layout.toml\""),
             defines: fields.entries("defines", "a table such as { DEBUG = 1 }", |item| {
@@ -123,11 +130,13 @@ impl<'p> Reader<'p> {
         };
         let console = fields.get("console");
         files.console = console.and_then(|item| self.console(item));
-        let named = ["sources", "objects", "hex"].into_iter().find_map(|key| fields.get(key));
+        let named = ["sources", "objects", "program"].into_iter().find_map(|key| fields.get(key));
         let wrong = match named {
-            None => Some("no program: expected sources = [\"mul.asm\"], objects or hex"),
-            _ if files.hex.is_some() && !(files.sources.is_empty() && files.objects.is_empty()) => {
-                Some("a program is either hex, or sources and objects")
+            None => Some("no program: expected sources = [\"mul.asm\"], objects or program"),
+            _ if files.program.is_some()
+                && !(files.sources.is_empty() && files.objects.is_empty()) =>
+            {
+                Some("give either a program, or sources and objects")
             }
             _ if files.origin.is_some() && files.layout.is_some() => {
                 Some("give either an origin or a layout")

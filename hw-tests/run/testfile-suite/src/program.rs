@@ -1,14 +1,15 @@
 //! The program under test: assembled, linked or read from files.
 
 mod console;
+mod file;
+mod reachable;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cli_support::text::Escape;
 use firmware::code_map::{CodeMap, MappedProgram};
-use firmware::symbol_file::SymbolFile;
-use tdlasm::image::{Image, parse_intel_hex};
+use tdlasm::image::Image;
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
@@ -34,11 +35,13 @@ pub struct ProgramFiles {
     pub sources: Vec<PathBuf>,
     /// Relocatable objects.
     pub objects: Vec<PathBuf>,
-    /// An Intel HEX file instead of sources and objects.
-    pub hex: Option<PathBuf>,
-    /// A file of symbols for it; see [`firmware::symbol_file`].
-    pub symbols: Option<PathBuf>,
-    /// The address of the first section.
+    /// A program that another tool built, instead of sources and objects.
+    pub program: Option<PathBuf>,
+    /// Files with its symbols and lines.
+    pub symbols: Vec<PathBuf>,
+    /// The folder in which its sources are looked for, apart from those of the symbols.
+    pub folder: Option<PathBuf>,
+    /// The address of the first section, or of a binary.
     pub origin: Option<u16>,
     /// A layout file instead of an origin.
     pub layout: Option<PathBuf>,
@@ -63,6 +66,10 @@ pub struct Program {
     pub linked: MappedProgram,
     /// The console.
     pub console: Option<LinkedConsole>,
+    /// What a user should know of how its files were read.
+    pub notes: Vec<String>,
+    /// Whether its files do not say what is code.
+    pub(crate) has_unknown_code: bool,
 }
 
 impl ProgramFiles {
@@ -71,8 +78,8 @@ impl ProgramFiles {
     /// # Errors
     /// Returns a message that names the file and, for sources, the line.
     pub fn load(&self, loader: &dyn Loader) -> Result<Program, String> {
-        match &self.hex {
-            Some(hex) => self.load_hex(hex, loader),
+        match &self.program {
+            Some(program) => self.load_built(program, loader),
             None => self.link(loader),
         }
     }
@@ -116,31 +123,25 @@ impl ProgramFiles {
         Ok(assembly.map_err(|error| error.to_string().trim_end().to_owned())?.modules)
     }
 
-    fn load_hex(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
-        let wrong = |error| format!("{}: {error}", path.escaped());
-        let (image, _) = parse_intel_hex(&read_text(loader, path)?).map_err(wrong)?;
-        let mut known = MappedProgram { image, ..MappedProgram::default() };
-        if let Some(symbols) = &self.symbols {
-            let text = read_text(loader, symbols)?;
-            let file = SymbolFile::parse(symbols, &text).map_err(|error| error.to_string())?;
-            known.add_symbol_file(file);
-        }
-        // Without a line table, code and data look the same.
-        let runs = known.image.runs().iter();
-        let mut all_code: Vec<_> = runs.map(|run| u32::from(run.address)..run.end()).collect();
-        let mut all_sections = Vec::new();
+    fn load_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
+        let built = self.read_built(path, loader)?;
+        let mut known = built.mapped;
+        let mut all_code = built.code;
+        let mut all_sections = built.data;
         if self.has_console_module() {
             let modules = console::module()?;
             // A board has the BDOS at 5 in its ROM.
             let only_simulated = self.console == Some(Console::Cpm);
             let origins = &CONSOLE_ORIGINS[if only_simulated { 2 } else { 0 }..];
             let linked = origins.iter().map(|origin| link(&modules, &Layout::flat(*origin)));
+            let runs = known.image.runs().iter().map(|run| u32::from(run.address)..run.end());
+            let used: Vec<_> = runs.chain(all_sections.iter().cloned()).collect();
             let mut placed = linked.filter_map(Result::ok).filter(|module| {
                 let sections = sections(module);
-                !all_code.iter().any(|one| sections.iter().any(|other| overlap(one, other)))
+                !used.iter().any(|one| sections.iter().any(|other| overlap(one, other)))
             });
             let module = placed.next().ok_or("the console at F000H overlaps the program")?;
-            all_sections = sections(&module);
+            all_sections.extend(sections(&module));
             all_code.extend(code(&module));
             let console = MappedProgram::from(&module);
             let runs = known.image.runs().iter().chain(console.image.runs());
@@ -150,7 +151,9 @@ impl ProgramFiles {
             known.symbols.replace_with(console.symbols);
             known.labels.extend(console.labels);
         }
-        Program::new(known, all_code, all_sections)
+        let (notes, has_unknown_code) = (built.notes, built.has_unknown_code);
+        let program = Program::new(known, all_code, all_sections)?;
+        Ok(Program { notes, has_unknown_code, ..program })
     }
 }
 
@@ -164,7 +167,9 @@ impl Program {
             return Err("the program has no bytes".to_owned());
         }
         let map = CodeMap::from_programs([mapped.clone()]);
-        Ok(Self { code, sections, map, linked: mapped, console: None })
+        let (console, notes, has_unknown_code) = Default::default();
+        let linked = mapped;
+        Ok(Self { code, sections, map, linked, console, notes, has_unknown_code })
     }
 
     /// Sets the console, and replaces its routine. [`ProgramFiles::console`] must have been set,
@@ -176,6 +181,14 @@ impl Program {
         self.console = Some(LinkedConsole::new(kind, &mut self.linked)?);
         self.map = CodeMap::from_programs([self.linked.clone()]);
         Ok(())
+    }
+
+    /// Adds the code that calls of these routines reach, if the files of the program do not say what
+    /// is code.
+    pub(crate) fn add_reachable_code(&mut self, routines: impl IntoIterator<Item = u16>) {
+        if self.has_unknown_code {
+            self.code.extend(reachable::reachable(&self.linked.image, routines));
+        }
     }
 
     /// Returns an address without a byte of the program, to which calls return.

@@ -5,41 +5,19 @@ use std::path::Path;
 use cli_support::exit::{CommandError, ENVIRONMENT};
 use cli_support::files::read_input as read;
 use cli_support::text::Escape;
-use tdlasm::image::{parse_intel_hex, parse_s_records};
-use tdlasm::object::{FileKind, file_kind, read_executable};
 
 /// Load address of applications in RAM.
 const APPLICATION_ADDRESS: u16 = 0x8000;
 
-/// Reads a program: Intel HEX, S-records or an ELF executable by its content, or a binary. Returns
-/// its address and its bytes.
+/// Reads a program of any format; a binary is that of an application. Returns its address and its
+/// bytes.
 pub fn read_program(path: &Path) -> Result<(u16, Vec<u8>), CommandError> {
-    let bytes = read(path)?;
-    let text = || String::from_utf8_lossy(&bytes);
-    let is_hex = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("hex"));
-    let is_text = bytes.contains(&b'\n') && std::str::from_utf8(&bytes).is_ok_and(is_printable);
-    let image = match file_kind(&bytes).or(is_hex.then_some(FileKind::IntelHex)) {
-        Some(FileKind::IntelHex) => parse_intel_hex(&text()).map_err(|error| error.to_string()),
-        Some(FileKind::SRecords) => parse_s_records(&text()).map_err(|error| error.to_string()),
-        Some(FileKind::Elf) => read_executable(&bytes)
-            .map(|program| (program.image, None))
-            .map_err(|error| error.to_string()),
-        Some(FileKind::TdlObject) => {
-            Err("an object file: link it first (`tdlasm link`)".to_owned())
-        }
-        None if is_text => Err("text, not a program: give the assembled file".to_owned()),
-        None => return Ok((APPLICATION_ADDRESS, bytes)),
-    };
-    let program = image.and_then(|(image, _)| {
-        let (first, _) = image.bounds().ok_or("the file has no bytes")?;
-        Ok((first, image.flat(0xFF)))
-    });
-    program
-        .map_err(|problem| CommandError::new(ENVIRONMENT, format!("{}: {problem}", path.escaped())))
-}
-
-fn is_printable(text: &str) -> bool {
-    text.chars().all(|one| one.is_ascii_graphic() || one.is_ascii_whitespace())
+    let name = path.to_string_lossy();
+    let program = program_formats::read_program(&read(path)?, &name, Some(APPLICATION_ADDRESS));
+    let program = program
+        .map_err(|error| CommandError::new(ENVIRONMENT, format!("{}: {error}", path.escaped())))?;
+    let first = program.image.bounds().map_or(APPLICATION_ADDRESS, |(first, _)| first);
+    Ok((first, program.image.flat(0xFF)))
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ fn a_program_without_source_lines_has_no_coverage() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let write = |name, text| std::fs::write(folder.path().join(name), text).expect("a file");
     write("ret.hex", ":01800000C9B6\n:00000001FF\n");
-    write("a.test.toml", "hex = \"ret.hex\"\n[[case]]\nname = \"a\"\ncall = \"8000H\"\n");
+    write("a.test.toml", "program = \"ret.hex\"\n[[case]]\nname = \"a\"\ncall = \"8000H\"\n");
     let (code, shown, errors) =
         hw_tests(folder.path(), &["test", "a.test.toml", "--coverage", "cover.info"]);
     assert_eq!(code, 0, "{errors}");

@@ -8,7 +8,7 @@ use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED, USAGE};
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
 use tdlasm::source::DiskLoader;
-use testfile_suite::{CallState, TestFile};
+use testfile_suite::{CallState, TestFile, run_build};
 
 use super::{StartedSession, program_error};
 
@@ -23,7 +23,8 @@ pub(super) fn open(
     path: &str,
     name: &str,
 ) -> Result<StartedSession, CommandError> {
-    let file = TestFile::read(Path::new(path), &DiskLoader);
+    let path = Path::new(path);
+    let file = run_build(path).and_then(|()| TestFile::read(path, &DiskLoader));
     let file = file.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     let state = CallState::of_case(&file, name)
         .map_err(|message| CommandError::new(NOTHING_SELECTED, message))?;

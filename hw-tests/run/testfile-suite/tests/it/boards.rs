@@ -376,7 +376,7 @@ LAST:   .BYTE   7";
 /// A session on a board with the source; its folder.
 fn session(board: BoardMachine) -> (CallServer, tempfile::TempDir) {
     let (folder, mut session) = (folder(SESSION), CallServer::new(Box::new(board)));
-    let loaded = session.load(&[folder.path().join("prog.asm")]);
+    let loaded = session.load(&[folder.path().join("prog.asm")], &[], None);
     loaded.unwrap_or_else(|error| panic!("{error}"));
     (session, folder)
 }

@@ -37,7 +37,7 @@ fn session() -> CallServer {
 /// A session with the source, and the folder of its file.
 fn loaded() -> (CallServer, TempDir) {
     let (folder, mut session) = (folder(SOURCE), session());
-    session.load(&[source(folder.path())]).unwrap_or_else(|error| panic!("{error}"));
+    session.load(&[source(folder.path())], &[], None).unwrap_or_else(|error| panic!("{error}"));
     (session, folder)
 }
 

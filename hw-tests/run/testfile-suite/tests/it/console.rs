@@ -123,7 +123,7 @@ fn a_program_of_another_assembler_calls_the_bdos_at_5() {
     // At 100H: LD C,2; LD E,41H; JP 5.
     let hex = ":070100000E021E41C30500C1\n:00000001FF\n";
     std::fs::write(folder.path().join("a.hex"), hex).expect("a file");
-    let text = "hex = \"a.hex\"\nconsole = \"cpm\"\n[[case]]\nname = \"a\"\ncall = \
+    let text = "program = \"a.hex\"\nconsole = \"cpm\"\n[[case]]\nname = \"a\"\ncall = \
                 0x100\nexpect.console = \"A\"";
     let file = TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader);
     let file = file.unwrap_or_else(|error| panic!("{error}"));
@@ -140,7 +140,7 @@ fn a_program_of_another_assembler_calls_the_bdos_at_5() {
         Ok(_) => panic!("accepted"),
         Err(error) => error.to_string(),
     };
-    assert!(refused.ends_with(":1:7: the console at F000H overlaps the program"), "{refused}");
+    assert!(refused.ends_with(":1:11: the console at F000H overlaps the program"), "{refused}");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_program_of_another_assembler_prints_by_its_routine_on_every_board() {
     let hex = ":0A8000003E41CD0680C9000000C912\n:00000001FF\n";
     std::fs::write(folder.path().join("a.hex"), hex).expect("a file");
     std::fs::write(folder.path().join("a.sym"), "8006 PUTC\n").expect("a file");
-    let text = "hex = \"a.hex\"\nsymbols = \"a.sym\"\nconsole = { routine = \"PUTC\" }\n[[case]]\n\
+    let text = "program = \"a.hex\"\nsymbols = \"a.sym\"\nconsole = { routine = \"PUTC\" }\n[[case]]\n\
                 name = \"a\"\ncall = 0x8000\nexpect.console = \"A\"";
     let file = TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader);
     let file = file.unwrap_or_else(|error| panic!("{error}"));

@@ -274,7 +274,9 @@ fn a_program_that_is_missing_or_has_errors_is_located_at_its_field() {
     let missing = error("sources = [\"none.asm\"]");
     assert!(missing.contains(":1:11: can't read ") && missing.contains("none.asm"), "{missing}");
     assert!(error("").contains(":1:1: no program: expected sources = [\"mul.asm\"]"));
-    assert!(error("hex = \"a.hex\"\nsources = [\"prog.asm\"]").contains("a program is either hex"));
+    assert!(
+        error("program = \"a.hex\"\nsources = [\"prog.asm\"]").contains("give either a program")
+    );
 }
 
 #[test]
@@ -283,7 +285,7 @@ fn a_hex_file_is_tested_by_the_labels_of_its_symbol_file() {
     // ADD A,B; RET at 4000H.
     std::fs::write(folder.path().join("a.hex"), ":0240000080C975\n:00000001FF\n").expect("a file");
     std::fs::write(folder.path().join("a.sym"), "; labels\n4000 SUM\n").expect("a file");
-    let text = "hex = \"a.hex\"\nsymbols = \"a.sym\"\n[[case]]\nname = \"a\"\ncall = \"SUM\"\nin = \
+    let text = "program = \"a.hex\"\nsymbols = \"a.sym\"\n[[case]]\nname = \"a\"\ncall = \"SUM\"\nin = \
                 { A = 2, B = 3 }\nexpect.A = 6";
     let file = TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader);
     let file = file.unwrap_or_else(|error| panic!("{error}"));
@@ -301,15 +303,14 @@ fn a_hex_file_is_tested_by_the_labels_of_its_symbol_file() {
 fn a_symbol_file_of_another_format_is_refused_with_its_line() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     std::fs::write(folder.path().join("a.hex"), ":0240000080C975\n:00000001FF\n").expect("a file");
-    // As z88dk-z80asm, asl 1.42 and SDCC 4.2.0 write them; the last one with an extension that is
-    // not SDCC's.
+    // Joined from what z88dk-z80asm, asl 1.42 and SDCC 4.2.0 write.
     for (name, text, line) in [
-        ("a.def", "DEFC MUL8                            = $8000\n", 1),
-        ("a.noi", "DEF MUL8 0x8000\nDEFINE MUL8 0x8000\n", 2),
-        ("a.sym", "DEF .__.ABS. 0x0\n", 1),
+        ("a.def", "DEFC MUL8                            = $8000\nMUL8 EQU 1\n", 2),
+        ("a.noi", "DEF MUL8 0x8000\n\nMUL8 #8000\n", 3),
+        ("a.sym", "DEFC 0x0\n", 1),
     ] {
         std::fs::write(folder.path().join(name), text).expect("a file");
-        let text = format!("hex = \"a.hex\"\nsymbols = \"{name}\"\n");
+        let text = format!("program = \"a.hex\"\nsymbols = \"{name}\"\n");
         let path = folder.path().join("a.test.toml");
         let error = TestFile::parse(&path, &text, &DiskLoader).expect_err(name).to_string();
         assert!(error.contains(&format!("{name}:{line}: '")), "{error}");
@@ -326,7 +327,7 @@ fn labels_of_c_keep_their_case() {
     std::fs::write(folder.path().join("a.noi"), noi).expect("a file");
     let parse = |routine: &str| {
         let text = format!(
-            "hex = \"a.hex\"\nsymbols = \"a.noi\"\n[[case]]\nname = \"a\"\ncall = \"{routine}\"\n\
+            "program = \"a.hex\"\nsymbols = \"a.noi\"\n[[case]]\nname = \"a\"\ncall = \"{routine}\"\n\
              in = {{ A = 3, B = 2 }}\nexpect.A = 1\n"
         );
         TestFile::parse(&folder.path().join("a.test.toml"), &text, &DiskLoader)

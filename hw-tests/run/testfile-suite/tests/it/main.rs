@@ -13,6 +13,7 @@ mod guards;
 mod interrupts;
 mod limits;
 mod pasted;
+mod programs;
 mod properties;
 mod seeded;
 mod sweeps;

@@ -1,0 +1,2 @@
+ .globl ext
+ext: ret
