@@ -115,3 +115,4 @@ MOCK:   SDED    %DE
 %DE2:   .WORD   0
 %HL2:   .WORD   0
 %RET:   .WORD   0
+        .END

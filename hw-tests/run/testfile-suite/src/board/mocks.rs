@@ -59,12 +59,16 @@ impl LoadedProgram {
             address: mock.address,
             bytes: jump(address(&format!("%E{index}"))).into(),
         };
-        let mut code = area.image.flat(0);
-        let data = code.split_off(usize::from(address("%REGS") - base));
-        let code = [ImageRun { address: base, bytes: code }].into_iter();
+        let (shared, variables) = (address("MOCK"), address("%REGS"));
+        let mut own = area.image.flat(0);
+        let mut code = own.split_off(usize::from(shared - base));
+        let registers = code.split_off(usize::from(variables - shared));
+        let code = [ImageRun { address: shared, bytes: code }].into_iter();
         Ok(PlacedMocks {
             code: code.chain(mocks.iter().enumerate().map(jump)).collect(),
-            data: vec![ImageRun { address: address("%REGS"), bytes: data }],
+            data: [(base, own), (variables, registers)]
+                .map(|(address, bytes)| ImageRun { address, bytes })
+                .into(),
             originals: original.into_iter().chain([fill((&base, &(size as usize)))]).collect(),
             tables: (address("%T0"), mocks.len() * TABLE),
         })
@@ -113,8 +117,8 @@ impl LoadedProgram {
     }
 }
 
-/// Returns the source of what is placed: the entry of each mock, the code that they share with its
-/// variables, a table for each mock, and the records.
+/// Returns the source of what is placed: entry and table of each mock, the records, and the code
+/// that they share with its variables.
 fn source(mocks: &[Mock]) -> Result<String, String> {
     let (mut entries, mut tables, mut records) = (String::new(), String::new(), String::new());
     for (index, mock) in mocks.iter().enumerate() {
@@ -128,7 +132,7 @@ fn source(mocks: &[Mock]) -> Result<String, String> {
             records += &format!("..{number}: .WORD ..{next}\n{}", record(returned)?);
         }
     }
-    Ok([&entries, include_str!("mocks.asm"), &tables, &records, " .END\n"].concat())
+    Ok([&entries, &tables, &records, include_str!("mocks.asm")].concat())
 }
 
 /// Returns a record without the address of the next one.
