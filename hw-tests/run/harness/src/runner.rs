@@ -5,6 +5,7 @@ mod baseline;
 pub use crate::suite::{BoardVerdict, CaseResult, FaultOrigin, Verdict, VerdictCounts};
 pub use baseline::{Baseline, BaselineStatus, BaselineSummary};
 
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use cli_support::exit::{ENVIRONMENT, FAILED, INCOMPLETE, INTERRUPTED, NOTHING_SELECTED};
@@ -76,9 +77,8 @@ impl RunSummary {
 
 /// The conclusion of a run. A failure of the rig is not a failed test: only a wrong value is
 /// `Fail`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "UPPERCASE")]
 pub enum Conclusion {
     /// Every case passed, and there was one.
     Pass,
@@ -87,6 +87,16 @@ pub enum Conclusion {
     /// No case failed, but not every case passed.
     #[default]
     Incomplete,
+}
+
+impl fmt::Display for Conclusion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pass => "PASS",
+            Self::Fail => "FAIL",
+            Self::Incomplete => "INCOMPLETE",
+        })
+    }
 }
 
 impl Conclusion {

@@ -4,22 +4,9 @@ use std::fmt;
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
-use strum::{EnumCount, VariantArray};
 
 /// A fault that is injected into the line or the board.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    strum::Display,
-    strum::EnumCount,
-    strum::VariantArray,
-)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InjectedFault {
     /// A character is lost.
     Drop,
@@ -42,8 +29,28 @@ pub enum InjectedFault {
     /// The board neither receives nor sends until it is reset.
     Stuck,
     /// Another application runs on the board: it reports other results and another build id.
-    #[strum(serialize = "wrong firmware")]
     WrongFirmware,
+}
+
+/// Each fault, with its name.
+const FAULTS: [(InjectedFault, &str); 11] = [
+    (InjectedFault::Drop, "drop"),
+    (InjectedFault::Flip, "flip"),
+    (InjectedFault::Duplicate, "duplicate"),
+    (InjectedFault::Delay, "delay"),
+    (InjectedFault::Insert, "insert"),
+    (InjectedFault::Overrun, "overrun"),
+    (InjectedFault::Break, "break"),
+    (InjectedFault::Disconnect, "disconnect"),
+    (InjectedFault::Reset, "reset"),
+    (InjectedFault::Stuck, "stuck"),
+    (InjectedFault::WrongFirmware, "wrong firmware"),
+];
+
+impl fmt::Display for InjectedFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(FAULTS[*self as usize].1)
+    }
 }
 
 impl InjectedFault {
@@ -61,13 +68,13 @@ impl InjectedFault {
 pub struct FaultCounts {
     /// The seed of the schedule.
     pub seed: u64,
-    counts: [u64; InjectedFault::COUNT],
+    counts: [u64; FAULTS.len()],
 }
 
 impl FaultCounts {
     /// Returns how often each fault was injected.
     pub fn by_fault(&self) -> impl Iterator<Item = (InjectedFault, u64)> {
-        InjectedFault::VARIANTS.iter().copied().zip(self.counts)
+        FAULTS.into_iter().map(|(fault, _)| fault).zip(self.counts)
     }
 }
 
@@ -122,12 +129,11 @@ impl FaultSchedule {
         }
         let needs_recovery = self.phase == Phase::Active && self.random_below(SEVERE_ODDS) == 0;
         let kinds = if needs_recovery {
-            InjectedFault::LINE_FAULTS..InjectedFault::COUNT
+            InjectedFault::LINE_FAULTS..FAULTS.len()
         } else {
             0..InjectedFault::LINE_FAULTS
         };
-        let fault =
-            InjectedFault::VARIANTS[kinds.start + self.random_below(kinds.len() as u64) as usize];
+        let fault = FAULTS[kinds.start + self.random_below(kinds.len() as u64) as usize].0;
         let needs_button = matches!(fault, InjectedFault::Reset | InjectedFault::Stuck);
         let fault = if needs_button && !has_button { InjectedFault::Disconnect } else { fault };
         self.counts.counts[fault as usize] += 1;

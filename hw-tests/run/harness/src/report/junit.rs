@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use std::fmt;
+
 use askama::Template;
 
 use super::{BoardSummary, Report};
@@ -9,12 +11,21 @@ use crate::runner::incomplete_counts;
 use crate::suite::{CaseResult, Suite, Verdict};
 
 /// The outcome of a test other than success; its name is that of the element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Skipped,
     Error,
     Failure,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Skipped => "skipped",
+            Self::Error => "error",
+            Self::Failure => "failure",
+        })
+    }
 }
 
 /// Why a test did not succeed.

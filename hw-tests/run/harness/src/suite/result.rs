@@ -5,29 +5,12 @@ use std::ops::AddAssign;
 
 use rcflash_link::RetryCounts;
 use serde::{Deserialize, Serialize};
-use strum::{EnumCount, VariantArray};
 
 use super::Suite;
 
 /// The outcome of a case.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    strum::Display,
-    strum::EnumCount,
-    strum::IntoStaticStr,
-    strum::VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
 pub enum Verdict {
     /// All values are as expected.
     Pass,
@@ -47,12 +30,34 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts.
-    pub const ALL: [Self; Self::COUNT] = *Self::VARIANTS.first_chunk().expect("all of them");
+    pub const ALL: [Self; 7] = [
+        Self::Pass,
+        Self::Fail,
+        Self::Timeout,
+        Self::Error,
+        Self::Flaky,
+        Self::Skipped,
+        Self::NotRun,
+    ];
 
     /// Returns the name of the verdict, as in reports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        self.into()
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Timeout => "timeout",
+            Self::Error => "error",
+            Self::Flaky => "flaky",
+            Self::Skipped => "skipped",
+            Self::NotRun => "not-run",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
     }
 }
 
