@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod child;
 mod exit;
 pub mod lock;
 pub mod network;

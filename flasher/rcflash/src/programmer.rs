@@ -9,7 +9,6 @@
 
 #![deny(clippy::cast_possible_truncation)]
 
-mod child;
 mod chip;
 mod exit;
 mod format;

@@ -10,7 +10,8 @@ use std::process::{Command, ExitStatus};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::child::{ChildEnd, run};
+use rcflash_transport::child::{ChildEnd, run};
+
 use super::chip::{Chip, ChipKind};
 
 /// The executable, found in `PATH`.
@@ -194,7 +195,9 @@ impl RunLimits<'_> {
             Ok(ChildEnd::Exited(status, output)) => {
                 check_status(step, status, strip_escapes(&output))
             }
-            Ok(ChildEnd::TimedOut) => Err(ProgrammerError::Late { step, patience: self.patience }),
+            Ok(ChildEnd::TimedOut(_)) => {
+                Err(ProgrammerError::Late { step, patience: self.patience })
+            }
             Ok(ChildEnd::Interrupted) => Err(ProgrammerError::Interrupted(step)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(ProgrammerError::Missing),
             Err(error) => Err(ProgrammerError::NotRun(error)),

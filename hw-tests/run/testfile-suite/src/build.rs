@@ -1,27 +1,21 @@
 //! The command of a test file that builds its program.
 
-use std::io::{PipeReader, Read, pipe};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use cli_support::text::Escape;
 use cli_support::time::parse_time;
-use rcflash_transport::platform::process::{
-    kill_process_tree, shell_command, use_new_process_group,
-};
+use rcflash_transport::child::{self, ChildEnd};
+use rcflash_transport::platform::process::shell_command;
 
 use crate::document::{Document, Fields, FileErrors, Item};
 
 /// The time limit of a build whose test file has none.
 const TIMEOUT: Duration = Duration::from_secs(300);
-const POLL: Duration = Duration::from_millis(10);
-/// What is kept of the output, from its end.
+/// What is shown of the output, from its end.
 const MAX_OUTPUT: usize = 16 * 1024;
-/// The time for the output after the end of the command, which a process in the background may keep
-/// open.
-const OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A command and its time limit.
 struct Build<'d> {
@@ -62,34 +56,20 @@ impl<'d> Build<'d> {
         if !folder.as_os_str().is_empty() {
             command.current_dir(folder);
         }
-        let can_not_start = |error: std::io::Error| failed(format!("can't be started: {error}"));
-        let (reader, writer) = pipe().map_err(can_not_start)?;
-        let both = writer.try_clone().map_err(can_not_start)?;
-        command.stdin(Stdio::null()).stdout(both).stderr(writer);
-        let mut child = use_new_process_group(&mut command).spawn().map_err(can_not_start)?;
-        // The command holds the other end of the pipe, which would never end.
-        drop(command);
-        let output = read_end(reader);
-        let mut waited = Duration::ZERO;
-        let status: Option<ExitStatus> = loop {
-            match child.try_wait() {
-                Ok(Some(status)) => break Some(status),
-                Ok(None) if waited < self.timeout => std::thread::sleep(POLL),
-                _ => break None,
-            }
-            waited += POLL;
-        };
-        let what = match status {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => format!("failed ({status})"),
-            None => {
-                kill_process_tree(&mut child);
+        let end = child::run(&mut command, self.timeout, &AtomicBool::new(false), |_| {});
+        let (what, output) = match end {
+            Ok(ChildEnd::Exited(status, _)) if status.success() => return Ok(()),
+            Ok(ChildEnd::Exited(status, output)) => (format!("failed ({status})"), output),
+            Ok(ChildEnd::TimedOut(output)) => {
                 let seconds = self.timeout.as_secs_f64();
-                format!("was stopped after {seconds} s; build_timeout = \"10m\" gives it more time")
+                let more = "build_timeout = \"10m\" gives it more time";
+                (format!("was stopped after {seconds} s; {more}"), output)
             }
+            Ok(ChildEnd::Interrupted) => return Err(failed("was stopped".into())),
+            Err(error) => return Err(failed(format!("can't be started: {error}"))),
         };
-        let output = output.recv_timeout(OUTPUT_TIMEOUT).unwrap_or_default();
-        let output = String::from_utf8_lossy(&output);
+        let output = &output[output.len().saturating_sub(MAX_OUTPUT)..];
+        let output = String::from_utf8_lossy(output);
         let lines = output.trim_end().lines().map(|line| format!("\n  {}", line.escaped()));
         Err(failed(what) + &lines.collect::<String>())
     }
@@ -124,21 +104,4 @@ pub fn run_build(path: &Path) -> Result<(), FileErrors> {
     });
     // Errors of the syntax are reported with those of the tests.
     if has_syntax_errors { Ok(()) } else { result }
-}
-
-/// Reads to the end in a thread, and sends the last bytes.
-fn read_end(mut output: PipeReader) -> Receiver<Vec<u8>> {
-    let (sender, receiver) = channel();
-    std::thread::spawn(move || {
-        let mut kept = Vec::new();
-        let mut bytes = [0; 4096];
-        while let Ok(count @ 1..) = output.read(&mut bytes) {
-            kept.extend(&bytes[..count]);
-            let excess = kept.len().saturating_sub(MAX_OUTPUT);
-            kept.drain(..excess);
-        }
-        // Nobody waits for the output of a command that succeeded.
-        let _ = sender.send(kept);
-    });
-    receiver
 }

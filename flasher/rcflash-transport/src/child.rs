@@ -1,12 +1,12 @@
-//! Runs a child process with a timeout, and forwards its output as it arrives.
+//! Runs a command with a timeout, and forwards its output as it arrives.
 
-use std::io::{self, Read};
+use std::io::{self, PipeReader, Read, pipe};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 
-use rcflash_transport::platform::process::{kill_process_tree, use_new_process_group};
+use crate::platform::process::{kill_process_tree, use_new_process_group};
+use crate::time::{Duration, Instant};
 
 /// How often the deadline and the stop flag are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -15,25 +15,36 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// The last bytes of the output are kept, which show how the process ended.
 const MAX_KEPT_OUTPUT: usize = 64 << 10;
 
+/// How a command ended. The bytes are the last 64 KiB of its output.
 #[derive(Debug)]
-pub(super) enum ChildEnd {
-    /// It exited; its status, and the end of its output.
+pub enum ChildEnd {
+    /// It exited.
     Exited(ExitStatus, Vec<u8>),
-    TimedOut,
+    /// It did not exit in time, and was killed.
+    TimedOut(Vec<u8>),
+    /// The stop flag was set, and it was killed.
     Interrupted,
 }
 
-/// Runs a command without input, in its own process group, which is killed with it.
-pub(super) fn run(
+/// Runs a command without input, in its own process group, which is killed with it. `watch` gets
+/// both of its outputs, in the order in which they were written. `stop` ends it when set.
+///
+/// # Errors
+/// Returns the error of the system if the command can't be started or waited for.
+pub fn run(
     command: &mut Command,
     timeout: Duration,
     stop: &AtomicBool,
     mut watch: impl FnMut(&[u8]),
 ) -> io::Result<ChildEnd> {
     let deadline = Instant::now() + timeout;
-    let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = KillOnDrop(use_new_process_group(piped).spawn()?);
-    let chunks = output_channel(&mut running.0);
+    let (reader, writer) = pipe()?;
+    let piped = command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    let started = use_new_process_group(piped).spawn();
+    // The command holds the other end of the pipe, which would never end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut running = KillOnDrop(started?);
+    let chunks = read_chunks(reader);
     let mut output = Vec::new();
     let mut on_chunk = |bytes: &[u8]| {
         watch(bytes);
@@ -51,7 +62,7 @@ pub(super) fn run(
             }
             Err(RecvTimeoutError::Timeout) => true,
             Err(RecvTimeoutError::Disconnected) => {
-                std::thread::sleep(POLL_INTERVAL);
+                crate::time::sleep(POLL_INTERVAL);
                 true
             }
         };
@@ -59,7 +70,7 @@ pub(super) fn run(
             return Ok(ChildEnd::Interrupted);
         }
         if Instant::now() >= deadline {
-            return Ok(ChildEnd::TimedOut);
+            return Ok(ChildEnd::TimedOut(output));
         }
         if silent && let Some(status) = running.0.try_wait()? {
             drain(&chunks, &mut on_chunk);
@@ -68,7 +79,7 @@ pub(super) fn run(
     }
 }
 
-/// Forwards an exited process's output, for a limited time: a child may keep the pipes open.
+/// Forwards an exited process's output, for a limited time: a child may keep the pipe open.
 fn drain(chunks: &Receiver<Vec<u8>>, on_chunk: &mut impl FnMut(&[u8])) {
     let deadline = Instant::now() + DRAIN_TIMEOUT;
     while let Ok(bytes) = chunks.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -85,25 +96,16 @@ impl Drop for KillOnDrop {
     }
 }
 
-/// Returns the chunks of both outputs.
-fn output_channel(child: &mut Child) -> Receiver<Vec<u8>> {
+/// Reads in a thread, so that waiting for output can end.
+fn read_chunks(mut from: PipeReader) -> Receiver<Vec<u8>> {
     let (sender, chunks) = sync_channel(64);
-    if let Some(output) = child.stdout.take() {
-        forward(output, sender.clone());
-    }
-    if let Some(output) = child.stderr.take() {
-        forward(output, sender);
-    }
-    chunks
-}
-
-fn forward(mut from: impl Read + Send + 'static, to: SyncSender<Vec<u8>>) {
     std::thread::spawn(move || {
         let mut buffer = [0; 1024];
         while let Ok(count @ 1..) = from.read(&mut buffer) {
-            if to.send(buffer[..count].to_vec()).is_err() {
+            if sender.send(buffer[..count].to_vec()).is_err() {
                 return; // the receiver was dropped
             }
         }
     });
+    chunks
 }
