@@ -7,6 +7,7 @@ mod gnu;
 mod listing;
 mod name_value;
 mod noice;
+mod pages;
 mod sdcc;
 mod sld;
 mod wla;
@@ -25,6 +26,7 @@ use crate::error::{DebugInfoError, LineError};
 use crate::number;
 
 pub(crate) use dwarf::read_elf;
+pub use pages::Pages;
 pub(crate) use sdcc::is_object as is_sdas_object;
 
 /// What a symbol's value is, as far as the tool tells.

@@ -13,7 +13,7 @@ const CONTROL: std::ops::Range<u8> = 0..b'\t';
 /// Returns [`DebugInfoError`] if the file is of no known format, if a line is not of its format, or
 /// if its addresses are not final.
 pub fn read_debug_info(content: &[u8], name: &str) -> Result<DebugInfo, DebugInfoError> {
-    let info = match content {
+    let mut info = match content {
         [0x7F, b'E', b'L', b'F', ..] => read_elf(content)?,
         _ if coff::is_coff(content) => coff::debug_info(content)?,
         _ if content.iter().take(512).any(|byte| CONTROL.contains(byte)) => {
@@ -24,5 +24,6 @@ pub fn read_debug_info(content: &[u8], name: &str) -> Result<DebugInfo, DebugInf
         }
         _ => read_text(content, name)?,
     };
+    info.notes.extend(info.pages().note());
     if info.is_empty() { Err(DebugInfoError::Empty) } else { Ok(info) }
 }

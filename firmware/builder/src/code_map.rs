@@ -1,13 +1,14 @@
 //! Source lines, source texts and labels of the programs on a board, for debuggers.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Bound::{Excluded, Unbounded};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::build::BuiltImage;
 use crate::{BUILT_IN_ROOT, source};
-use program_formats::{DebugInfo, SymbolError, SymbolKind, SymbolTable, line_table};
+use program_formats::{DebugInfo, Symbol, SymbolError, SymbolKind, SymbolTable, line_table};
 use tdlasm::image::Image;
 use tdlasm::isa::{Decoded, decode};
 use tdlasm::link::{LinkedLine, LinkedSymbol, Program};
@@ -49,6 +50,8 @@ pub struct Label {
     pub exported: bool,
     /// Whether its address is that of an instruction.
     pub is_code: bool,
+    /// The page of memory, if the program has several.
+    pub page: Option<u32>,
 }
 
 /// Error returned if a file of the user's is none of a map, or several.
@@ -86,7 +89,7 @@ impl From<&Program> for MappedProgram {
             let exported = symbol.binding != Binding::Local;
             let line = program.lines.at(symbol.value);
             let is_code = line.is_some_and(|line| line.is_code);
-            (symbol.value, Label { name: symbol.name.to_string(), exported, is_code })
+            (symbol.value, Label { name: symbol.name.to_string(), exported, is_code, page: None })
         };
         Self {
             image: program.image.clone(),
@@ -102,8 +105,11 @@ impl MappedProgram {
     /// Adds what a file describes: lines if there are none, and symbols. Guesses which labels are of
     /// code.
     pub fn add_debug_info(&mut self, info: &DebugInfo) {
+        let pages = info.pages();
         if self.lines.is_empty() {
-            self.lines = line_table(&info.lines, &self.image);
+            let lines = info.lines.iter().filter(|line| pages.shows(line.page)).cloned();
+            self.lines = line_table(&lines.collect::<Vec<_>>(), &self.image);
+            self.end_lines_at_data(info);
         }
         self.symbols.add_all(&info.symbols);
         let with_line: HashSet<u16> = self.lines.iter().map(|line| line.address).collect();
@@ -113,8 +119,28 @@ impl MappedProgram {
                 true => self.image.byte(value).is_some(),
                 false => with_line.contains(&value),
             };
-            let (name, exported) = (symbol.name.clone(), symbol.exported);
-            self.labels.push((value, Label { name, exported, is_code }));
+            if pages.shows(symbol.page) {
+                let (name, exported) = (symbol.name.clone(), symbol.exported);
+                let page = symbol.page.filter(|_| pages.are_several());
+                self.labels.push((value, Label { name, exported, is_code, page }));
+            }
+        }
+    }
+
+    /// Ends a line where a label begins that has none, as that of a table after a routine. A line of C
+    /// goes on after local labels, which are the compiler's.
+    fn end_lines_at_data(&mut self, info: &DebugInfo) {
+        let is_label = |symbol: &&Symbol| symbol.kind != SymbolKind::Constant;
+        let labels = info.symbols.iter().filter(is_label);
+        let labels: BTreeSet<(u16, bool)> = labels
+            .filter_map(|symbol| Some((u16::try_from(symbol.value).ok()?, symbol.exported)))
+            .collect();
+        for line in &mut self.lines {
+            let is_c = line.place.file.ends_with(".c");
+            let mut inner = labels.range((Excluded((line.address, true)), Unbounded));
+            if let Some((label, _)) = inner.find(|(_, exported)| *exported || !is_c) {
+                line.size = line.size.min(u32::from(label - line.address));
+            }
         }
     }
 
@@ -347,15 +373,20 @@ impl CodeMap {
         Some(if distance == 0 { name.to_owned() } else { format!("{name}+{distance}") })
     }
 
-    /// Formats an address with label and line: `8123H, XCHNG+3 (xchng.asm:61)`. A file is named
-    /// as by [`CodeMap::short_name`].
+    /// Formats an address with label and line: `8123H, XCHNG+3 (xchng.asm:61)`, and with the page if
+    /// the program has several. A file is named as by [`CodeMap::short_name`].
     pub fn describe_address(&self, address: u16) -> String {
         let place = |line: &LinkedLine| {
             format!(" ({}:{})", self.short_name(&line.place.file), line.place.line)
         };
         let line = self.line_at(address).map(place).unwrap_or_default();
         match self.symbolic_address(address) {
-            Some(name) => format!("{address:04X}H, {name}{line}"),
+            Some(name) => {
+                let label = self.labels.range(..=address).next_back();
+                let page = label.and_then(|(_, label)| label.page);
+                let page = page.map(|page| format!(" on page {page}")).unwrap_or_default();
+                format!("{address:04X}H{page}, {name}{line}")
+            }
             None => format!("{address:04X}H{line}"),
         }
     }

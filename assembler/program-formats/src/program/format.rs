@@ -73,7 +73,7 @@ impl ProgramFormat {
             "rel" if is_microsoft(content) => {
                 unusable("a Microsoft object", "assemble without --rel, or link it")
             }
-            extension if is_text(content) => {
+            extension if is_text(content, extension) => {
                 match is_sdas_object(&String::from_utf8_lossy(content)) {
                     true => unusable("an object of sdas", "link it with sdcc or sdldz80 -i"),
                     false if BINARIES.contains(&extension) && !content.contains(&b'\n') => {
@@ -113,9 +113,15 @@ impl ProgramFormat {
 /// Extensions of binaries, even if all of their bytes happen to be printable.
 const BINARIES: [&str; 6] = ["bin", "com", "rom", "img", "raw", "cim"];
 
-fn is_text(content: &[u8]) -> bool {
-    let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r' | 0x0C | 0x1A);
-    !content.is_empty() && content.iter().all(plain)
+/// Extensions of sources, which may be in any 8-bit character set, or have the high bits of WordStar.
+const SOURCES: [&str; 7] = ["asm", "mac", "z80", "azm", "src", "s", "z"];
+
+fn is_text(content: &[u8], extension: &str) -> bool {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r' | 0x0C | 0x1A);
+    let all = |is_plain: &dyn Fn(u8) -> bool| content.iter().all(|byte| is_plain(*byte));
+    let is_source = SOURCES.contains(&extension) && all(&|byte| is_plain(byte & 0x7F));
+    let is_utf8 = || std::str::from_utf8(content).is_ok();
+    !content.is_empty() && (is_source || (all(&|byte| byte >= 0x80 || is_plain(byte)) && is_utf8()))
 }
 
 /// A bit stream that begins with a program's name: 1, 00, 0010 (Microsoft, "Relocatable Object Code

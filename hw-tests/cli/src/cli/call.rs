@@ -19,7 +19,7 @@ pub(super) struct CallArgs {
     #[arg(long, value_name = "FILE", requires = "files")]
     symbols: Vec<PathBuf>,
     /// Address of a binary, or of the first section of sources
-    #[arg(long, value_name = "ADDRESS", value_parser = parse_address, requires = "files")]
+    #[arg(long, value_name = "ADDRESS", value_parser = testfile_suite::parse_address, requires = "files")]
     origin: Option<u16>,
     #[command(flatten)]
     board: BoardArgs,
@@ -42,10 +42,4 @@ pub(super) fn serve(args: &CallArgs) -> CommandResult {
         }
         _ => Ok(0),
     }
-}
-
-/// Parses an address such as `8000H`, `0x8000` or `32768`.
-fn parse_address(text: &str) -> Result<u16, String> {
-    let number = testfile_suite::parse_number(text);
-    number.ok_or_else(|| format!("invalid address '{text}': expected one such as 8000H"))
 }

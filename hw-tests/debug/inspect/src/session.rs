@@ -70,7 +70,7 @@ pub(super) struct ProgramArgs {
     #[serde(deserialize_with = "one_or_more")]
     pub(super) symbols: Vec<PathBuf>,
     /// Address of a binary
-    #[arg(long, value_name = "ADDRESS", value_parser = parse_address, help_heading = "Program")]
+    #[arg(long, value_name = "ADDRESS", value_parser = testfile_suite::parse_address, help_heading = "Program")]
     #[serde(deserialize_with = "address")]
     pub(super) origin: Option<u16>,
     /// Entry point of a program: a label or a number
@@ -233,16 +233,10 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
     }
 }
 
-/// Parses an address such as `8000H` or `0x8000`.
-fn parse_address(text: &str) -> Result<u16, String> {
-    let number = board_debugger::parse_number(text);
-    number.ok_or_else(|| format!("invalid address '{text}': expected one such as 8000H"))
-}
-
 /// An address of `launch` is a string.
 fn address<'de, D: Deserializer<'de>>(text: D) -> Result<Option<u16>, D::Error> {
     let text = Option::<String>::deserialize(text)?;
-    text.map(|text| parse_address(&text).map_err(D::Error::custom)).transpose()
+    text.map(|text| testfile_suite::parse_address(&text).map_err(D::Error::custom)).transpose()
 }
 
 /// A list of files of `launch`, or one.

@@ -266,6 +266,13 @@ impl Parser<'_> {
 
     /// Parses brackets, a character, a number or a name.
     fn operand(&mut self) -> Parsed {
+        // A label of another tool may contain what is an operator here.
+        if !self.rest.is_empty()
+            && let Some(Name::Constant(value)) = (self.name)(self.rest)
+        {
+            self.rest = "";
+            return Ok(Node::Number(value.into()));
+        }
         let brackets = [('[', ']'), ('{', '}'), ('(', ')')];
         if let Some((open, close)) = brackets.iter().find(|(open, _)| self.rest.starts_with(*open))
         {
@@ -282,7 +289,7 @@ impl Parser<'_> {
             self.rest = rest.trim_start();
             return Ok(value);
         }
-        let is_word = |c: char| c.is_ascii_alphanumeric() || ".$%'_".contains(c);
+        let is_word = |c: char| c.is_alphanumeric() || ".$%'_@?".contains(c);
         // `%` is a letter of symbols, and an operator only after a space.
         let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
         let word = &self.rest[..end];
@@ -329,7 +336,7 @@ impl Parser<'_> {
         {
             return Ok(memory(self.word(base, depth + 1)?, is_word));
         }
-        let value = parse_wide(word);
+        let value = parse_wide(word).or_else(|| printed_address(word).map(u64::from));
         self.number(word, value.ok_or_else(|| ExpressionError::UnknownName(word.to_owned()))?)
     }
 
@@ -377,6 +384,22 @@ pub fn parse_number(text: &str) -> Option<u16> {
     parse_wide(text).and_then(|value| value.try_into().ok())
 }
 
+/// Parses an address of a command line: a number, or one as messages print it, such as `C000H`.
+///
+/// # Errors
+/// Returns a message that shows the text.
+pub fn parse_address(text: &str) -> Result<u16, String> {
+    let number = parse_number(text).or_else(|| printed_address(text));
+    number.ok_or_else(|| format!("invalid address '{text}': expected one such as 8000H"))
+}
+
+/// Returns an address as messages print it, which may begin with a letter: four digits and `H`.
+fn printed_address(text: &str) -> Option<u16> {
+    let digits = text.strip_suffix('H').filter(|digits| digits.len() == 4)?;
+    let is_digit = |digit: u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(&digit);
+    digits.bytes().all(is_digit).then(|| u16::from_str_radix(digits, 16).ok()).flatten()
+}
+
 fn parse_wide(text: &str) -> Option<u64> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_suffix(['H', 'h']));
     match hex {
@@ -409,6 +432,31 @@ mod tests {
         fn byte(&self, address: u16) -> u8 {
             address as u8
         }
+    }
+
+    #[test]
+    fn names_of_other_tools_may_contain_any_character() {
+        for text in ["other@inner", "what?", "n\u{e4}me", "?b0000"] {
+            let name = |name: &str| (name == text).then_some(Name::Constant(7));
+            let value =
+                |text: &str| Expression::parse(text, 0xFFFF, &name).map(|one| one.value(&Five));
+            assert_eq!((value(text), value(&format!("2 * {text}+1"))), (Ok(7), Ok(15)), "{text}");
+        }
+        // What is an operator here is part of a name only if the name stands alone.
+        for text in ["0>again", "outer inner", "a::b"] {
+            let name = |name: &str| (name == text).then_some(Name::Constant(7));
+            let parsed = Expression::parse(&format!(" {text} "), 0xFFFF, &name);
+            assert_eq!(parsed.map(|one| one.value(&Five)), Ok(7), "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_read_as_they_are_printed() {
+        assert_eq!(value("C000H + 1"), Some(0xC001));
+        assert_eq!((value("C00H"), value("EACH"), value("c000h")), (None, None, None));
+        assert_eq!(parse_address("FFFFH"), Ok(0xFFFF));
+        assert_eq!((parse_address("8000H"), parse_address("0x10")), (Ok(0x8000), Ok(0x10)));
+        assert!(parse_address("LABEL").is_err());
     }
 
     fn value(text: &str) -> Option<i64> {

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
 use cli_support::text::{Escape, escape_json};
-use program_formats::{ProgramError, ProgramFormat};
+use program_formats::{ProgramError, ProgramFormat, read_debug_info};
 use serde_json::{Value, json};
 use tdlasm::image::{Image, ImageRun};
 use z80_core::{FLAGS, REGISTER_NAMES, Registers};
@@ -70,10 +70,26 @@ impl CallServer {
         origin: Option<u16>,
     ) -> Result<(), String> {
         let text = |path: &PathBuf| path.to_string_lossy().into_owned();
-        let mut load = match files {
-            [program] if !is_source(program) => json!({ "program": text(program) }),
-            _ => json!({ "sources": files.iter().map(text).collect::<Vec<_>>() }),
+        let mut load = match (files, files.iter().find(|path| !is_source(path))) {
+            ([_], Some(program)) => json!({ "program": text(program) }),
+            (_, None) => json!({ "sources": files.iter().map(text).collect::<Vec<_>>() }),
+            (_, Some(program)) => {
+                let program = program.escaped();
+                return Err(format!(
+                    "{program} is a program, not TDL source: give no other file but its --symbols; \
+                     requests on standard input call routines, as in {{\"call\": \"MUL8\"}}"
+                ));
+            }
         };
+        if let ([file], None) = (files, load.get("program"))
+            && std::fs::read(file)
+                .is_ok_and(|text| read_debug_info(&text, &file.to_string_lossy()).is_ok())
+        {
+            let file = file.escaped();
+            return Err(format!(
+                "{file} has symbols and no program: give the program, and --symbols {file}"
+            ));
+        }
         if !symbols.is_empty() {
             load["symbols"] = symbols.iter().map(text).collect();
         }

@@ -13,7 +13,7 @@
 //! time that is no number or range, such as `98, 64 a byte`, is not checked.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tdlasm::source::DiskLoader;
 use z80_core::{canonical_register_name, register_halves};
@@ -36,16 +36,25 @@ pub struct Contract {
 }
 
 impl TestFile {
-    /// Returns the contracts in one of the program's sources; `None` if the path is none of them.
+    /// Returns the contracts in one of the program's sources; `None` if the path is none of them. Of a
+    /// program without source lines, any file is a source that has a contract for one of its labels.
     ///
     /// # Errors
     /// Returns a message if the source can't be read.
     pub fn contracts(&self, path: &Path) -> Result<Option<Vec<Contract>>, String> {
-        let real = |path: &Path| path.canonicalize().ok();
-        let is_it = |source: &&PathBuf| **source == path || real(source) == real(path);
-        let Some(source) = self.sources.iter().find(is_it) else { return Ok(None) };
+        let Ok(real) = path.canonicalize() else { return Ok(None) };
+        let map = &self.program.map;
+        let files = map.files();
+        let is_it = |file: &&str| Path::new(file).canonicalize().is_ok_and(|file| file == real);
+        let source = match files.iter().copied().find(is_it) {
+            Some(source) => Path::new(source),
+            None if files.is_empty() => path,
+            None => return Ok(None),
+        };
         let text = crate::program::read(&DiskLoader, source)?;
-        Ok(Some(contracts(&source.to_string_lossy(), &String::from_utf8_lossy(&text))))
+        let found = contracts(&source.to_string_lossy(), &String::from_utf8_lossy(&text));
+        let is_known = !files.is_empty() || found.iter().any(|one| map.symbol(&one.name).is_some());
+        Ok(Some(found).filter(|_| is_known))
     }
 
     /// Returns `true` if a case or property calls the routine of a contract.
@@ -76,8 +85,7 @@ fn contracts(file: &str, text: &str) -> Vec<Contract> {
 /// Returns the name in the first line of a contract: `; NAME - does something.`
 fn routine(line: &str) -> Option<&str> {
     let (name, _) = line.strip_prefix("; ")?.split_once(" - ")?;
-    let is_letter = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || ".$%".contains(c);
-    (!name.is_empty() && name.chars().all(is_letter)).then_some(name)
+    (!name.is_empty() && !name.contains(char::is_whitespace)).then_some(name)
 }
 
 /// Returns the fields of a comment; lines that are indented further continue a field.

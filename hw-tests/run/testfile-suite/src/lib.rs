@@ -53,7 +53,7 @@ mod written;
 
 pub use baseline::CycleBaseline;
 pub use board::BoardMachine;
-pub use build::run_build;
+pub use build::{run_build, run_build_of};
 pub use call_server::CallServer;
 pub use case::TestOptions;
 pub use contract::Contract;
@@ -76,4 +76,4 @@ pub use simulated::SimulatedMachine;
 pub use suite::{TestCase, TestFiles, TestResult};
 pub use tdlasm::image::ImageRun;
 pub use written::Written;
-pub use z80_core::{Flags, Registers, parse_number};
+pub use z80_core::{Flags, Registers, parse_address};

@@ -20,8 +20,6 @@ pub struct TestFile {
     pub path: PathBuf,
     /// The program under test.
     pub program: Program,
-    /// The sources of the program.
-    pub sources: Vec<PathBuf>,
     /// The board profiles that the program fits; empty for all.
     pub boards: Vec<String>,
     /// The stack of the caller.

@@ -160,8 +160,7 @@ impl<'p> Reader<'p> {
         }
         let stack = Reader { program: Some(&program), ..*self }.stack(stack, fields.table);
         let (path, setup, cases) = Default::default();
-        let sources = files.sources;
-        Some(TestFile { path, program, sources, boards, stack, setup, cases })
+        Some(TestFile { path, program, boards, stack, setup, cases })
     }
 
     fn console(&self, item: Item<'_>) -> Option<Console> {

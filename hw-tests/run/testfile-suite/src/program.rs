@@ -9,18 +9,22 @@ use std::path::{Path, PathBuf};
 
 use cli_support::text::Escape;
 use firmware::code_map::{CodeMap, MappedProgram};
+use program_formats::{ProgramError, ProgramFormat};
+use tdlasm::diag::DiagnosticCode;
 use tdlasm::image::Image;
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
 use tdlasm::source::{Loader, MemoryLoader};
-use tdlasm::{Options, assemble};
+use tdlasm::{AssembleError, Options, assemble};
 
 pub use console::{Console, LinkedConsole};
 pub(crate) use console::{MAX_INPUT, MAX_OUTPUT, jump};
 
 /// Where a program is linked if its test file gives neither origin nor layout.
 const DEFAULT_ORIGIN: u16 = 0x8000;
+/// The number of words that are no instruction from which a source is said to be in another dialect.
+const MIN_FOREIGN_OPERATORS: usize = 5;
 /// The highest address to which routines may return; the caller's on a simulated machine.
 const RETURN_ADDRESS: u16 = 0xFFF0;
 /// Where the module of a console is linked for a program that is not linked here: at the first
@@ -111,8 +115,18 @@ impl ProgramFiles {
     }
 
     fn assemble(&self, source: &Path, loader: &dyn Loader) -> Result<Vec<Module>, String> {
-        // A missing file is reported here, not as an error of the source.
-        read(loader, source)?;
+        // A missing file is reported here, not as an error of the source, and so is another format.
+        let content = read(loader, source)?;
+        let file = source.escaped();
+        match ProgramFormat::detect(&content, &source.to_string_lossy()) {
+            Ok(_) if !content.is_empty() => {
+                return Err(format!(
+                    "{file} is not TDL source, but a program or object: name it by program or objects"
+                ));
+            }
+            Err(error @ ProgramError::Unusable { .. }) => return Err(format!("{file}: {error}")),
+            _ => {}
+        }
         let options = Options {
             defines: self.defines.clone(),
             include_dirs: self.include.clone(),
@@ -120,7 +134,7 @@ impl ProgramFiles {
             ..Options::default()
         };
         let assembly = assemble(loader, &[source.to_owned()], &options);
-        Ok(assembly.map_err(|error| error.to_string().trim_end().to_owned())?.modules)
+        Ok(assembly.map_err(|error| messages(&error, &file))?.modules)
     }
 
     fn load_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
@@ -206,6 +220,21 @@ impl Program {
     pub fn location(&self, address: u16) -> String {
         self.map.describe_address(address).escaped()
     }
+}
+
+/// Returns the messages about a source; only the first one of a source that is in another dialect.
+fn messages(error: &AssembleError, file: &str) -> String {
+    let all = error.to_string().trim_end().to_owned();
+    let diagnostics = error.assembly().diagnostics.iter();
+    let unknown = diagnostics.filter(|one| one.code == DiagnosticCode::Operator).count();
+    if unknown < MIN_FOREIGN_OPERATORS {
+        return all;
+    }
+    let first = all.split("\n\n").next().unwrap_or_default();
+    format!(
+        "{first}\n{file} is not in TDL's dialect: name what its assembler makes by program, symbols and \
+         build (`hw-tests new --help`)"
+    )
 }
 
 /// Returns the addresses of code.

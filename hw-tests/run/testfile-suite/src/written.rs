@@ -31,7 +31,7 @@ impl Written {
     }
 
     /// Returns a string. What a terminal would not print as it is gets escaped.
-    pub(crate) fn text(text: &str) -> Self {
+    pub fn text(text: &str) -> Self {
         let escaped = |c: char| match c {
             '"' | '\\' => format!("\\{c}"),
             _ if c.to_string().escaped() == c.to_string() => c.to_string(),

@@ -1,12 +1,11 @@
 //! A program that another tool built: its memory, by what the files of the tool say.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
 use cli_support::text::Escape;
 use firmware::code_map::MappedProgram;
-use program_formats::{DebugInfo, ProgramFormat, SymbolKind, read_debug_info, read_program};
+use program_formats::{DebugInfo, ProgramFormat, read_debug_info, read_program};
 use tdlasm::source::Loader;
 
 use super::{ProgramFiles, read};
@@ -48,8 +47,8 @@ impl ProgramFiles {
         let mut mapped = MappedProgram { image: program.image, ..MappedProgram::default() };
         mapped.add_debug_info(&info);
         let data = data(&mapped, &info);
-        let code = code(&mapped, &info);
-        let code = code.into_iter().flat_map(|range| without(range, &data)).collect();
+        let lines = mapped.lines.iter().map(|line| u32::from(line.address)..line.end());
+        let code = lines.flat_map(|range| without(range, &data)).collect();
         let has_unknown_code = mapped.lines.is_empty();
         Ok(BuiltProgram { mapped, code, data, notes: info.notes, has_unknown_code })
     }
@@ -67,20 +66,6 @@ fn data(mapped: &MappedProgram, info: &DebugInfo) -> Vec<Range<u32>> {
     };
     let areas = info.areas.iter().filter(|area| area.is_writable || !has_bytes(&area.addresses));
     areas.map(|area| area.addresses.clone()).collect()
-}
-
-/// Returns the memory of source lines, each up to a label that has none, as that of a table or a
-/// variable.
-fn code(mapped: &MappedProgram, info: &DebugInfo) -> Vec<Range<u32>> {
-    let labels = info.symbols.iter().filter(|symbol| symbol.kind != SymbolKind::Constant);
-    let labels: BTreeSet<u32> =
-        labels.filter_map(|symbol| u16::try_from(symbol.value).ok()).map(u32::from).collect();
-    let of_line = |line: &tdlasm::link::LinkedLine| {
-        let start = u32::from(line.address);
-        let end = labels.range(start + 1..line.end().max(start + 1)).next();
-        start..end.copied().unwrap_or(line.end())
-    };
-    mapped.lines.iter().map(of_line).collect()
 }
 
 /// Returns what is left of a range.
@@ -109,25 +94,15 @@ mod tests {
         ranges.iter().map(|range| (range.start, range.end)).collect()
     }
 
-    /// Returns code and data.
-    fn memory(run: &ImageRun, map: &str) -> [Vec<(u32, u32)>; 2] {
-        let info = read_debug_info(map.as_bytes(), "a.noi").expect("a map");
-        let image = Image::new([run.clone()]);
-        let mut mapped = MappedProgram { image, ..MappedProgram::default() };
-        mapped.add_debug_info(&info);
-        [ends(&code(&mapped, &info)), ends(&data(&mapped, &info))]
-    }
-
     #[test]
-    fn lines_end_where_a_label_without_a_line_begins() {
+    fn areas_without_bytes_are_data() {
         let run = ImageRun { address: 0x8000, bytes: vec![0; 8] };
         let map = "DEF l__CODE 0x8\nDEF s__CODE 0x8000\nDEF l__DATA 0x4\nDEF s__DATA 0x9000\n\
                    DEF A$a$1 0x8000\nDEF A$a$2 0x8001\nDEF table 0x8004\nDEF start 0x8000\n";
-        let [code, data] = memory(&run, map);
-        assert_eq!(code, [(0x8000, 0x8001), (0x8001, 0x8004)]);
+        let info = read_debug_info(map.as_bytes(), "a.noi").expect("a map");
+        let mapped = MappedProgram { image: Image::new([run]), ..MappedProgram::default() };
+        let data = ends(&data(&mapped, &info));
         assert_eq!(data, [(0x9000, 0x9004)], "the area of code has bytes");
-        let [code, _] = memory(&run, "DEF start 0x8000\nDEF table 0x8004\n");
-        assert_eq!(code, [], "it is not known");
     }
 
     #[test]

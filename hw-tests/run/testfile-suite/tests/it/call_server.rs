@@ -177,3 +177,25 @@ fn each_line_has_one_reply_whatever_it_is() {
     assert_eq!(replies[3]["error"], "the request is longer than 4194304 bytes");
     assert_eq!(replies[4], json!({ "memory": [[7]] }));
 }
+
+#[test]
+fn the_content_of_files_decides_how_they_are_loaded() {
+    let folder = folder(SOURCE);
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("a.bin"), [0x3E, 5, 0xC9]).expect("a file");
+    std::fs::write(path("a.sym"), "FIVE: EQU 0x00008000\n").expect("a file");
+    let load = |names: &[&str], symbols: &[&str], origin| {
+        let paths = |names: &[&str]| names.iter().map(|name| path(name)).collect::<Vec<_>>();
+        session().load(&paths(names), &paths(symbols), origin)
+    };
+    assert_eq!(load(&["a.bin"], &["a.sym"], Some(0x8000)), Ok(()));
+    for (names, expected) in [
+        (&["a.bin"][..], "a binary, which does not contain its address: give the origin"),
+        (&["a.bin", "FIVE"], "a.bin is a program, not TDL source: give no other file"),
+        (&["prog.asm", "a.bin"], "a.bin is a program, not TDL source: give no other file"),
+        (&["a.sym"], "a.sym has symbols and no program: give the program, and --symbols "),
+    ] {
+        let error = load(names, &[], None).expect_err(expected);
+        assert!(error.contains(expected), "{names:?}: {error}");
+    }
+}

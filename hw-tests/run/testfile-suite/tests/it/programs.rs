@@ -136,3 +136,116 @@ fn a_build_that_takes_too_long_is_stopped() {
     let error = run_build(&path).expect_err("it never ends").to_string();
     assert!(error.contains("was stopped after 0.05 s; build_timeout ="), "{error}");
 }
+
+#[test]
+fn a_line_ends_where_the_data_after_it_begins() {
+    let text = format!(
+        "program = '{}'\nsymbols = '{}'\n",
+        corpus("sjasmplus/mul/mul.hex").display(),
+        corpus("sjasmplus/mul/mul.sld").display(),
+    );
+    let file = TestFile::parse(Path::new("a.test.toml"), &text, &DiskLoader);
+    let map = file.unwrap_or_else(|error| panic!("{error}")).program.map;
+    // RET at 8031H is line 50, and the table SQTAB at 8032H has no line.
+    assert_eq!(map.line_at(0x8031).map(|line| (line.place.line, line.size)), Some((50, 1)));
+    assert_eq!(map.line_at(0x8032), None);
+    assert_eq!(map.describe_address(0x8031), "8031H, SQUARE.same+4 (mul.asm:50)");
+}
+
+#[test]
+fn locations_name_the_page_of_a_program_with_several() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("paged.bin");
+    // LD A,4; RET in page 4, from C000H; page 6 has LD A,6 there.
+    fs::write(&path, [0x3E, 4, 0xC9]).expect("a file");
+    let sld = corpus("sjasmplus/banks/paged.sld");
+    let text = |call: &str| {
+        format!(
+            "program = '{}'\norigin = \"C000H\"\nsymbols = '{}'\n[[case]]\nname = \"a\"\n\
+             call = \"{call}\"\nexpect.A = 5\n",
+            path.display(),
+            sld.display()
+        )
+    };
+    let file = TestFile::parse(Path::new("a.test.toml"), &text("paged4"), &DiskLoader);
+    let notes = file.unwrap_or_else(|error| panic!("{error}")).program.notes;
+    let note = "pages share addresses: labels and lines of pages 2, 4 are shown, not those of 6";
+    assert_eq!(notes, [note]);
+    for call in ["paged4", "paged6", "0xC000"] {
+        let found = findings(Path::new("a.test.toml"), &text(call));
+        let found = found.unwrap_or_else(|error| panic!("{error}"));
+        assert!(found[0].ends_with("C000H on page 4, paged4 (paged.asm:17)"), "{found:?}");
+    }
+}
+
+/// A program whose routines have names of several tools: INC A; RET for each.
+const NAMES: [&str; 12] = [
+    "_twice",
+    "other@inner",
+    "what?",
+    "n\u{e4}me",
+    "MUL8.loop",
+    "0>again",
+    "@AGAINR0R2",
+    "?b0000",
+    ".inner$10",
+    "Fmul$twice$0$0",
+    "10$",
+    "Mod::entry",
+];
+
+#[test]
+fn labels_are_called_by_the_names_that_tools_give_them() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let write =
+        |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("a file");
+    write("a.bin", &[0x3C, 0xC9].repeat(NAMES.len()));
+    let symbols = (0x8000..).step_by(2).zip(NAMES);
+    let symbols = symbols.map(|(address, name)| format!("{address:08x} T {name}\n"));
+    write("a.nm", symbols.collect::<String>().as_bytes());
+    // Contracts are found by the same names; INC A takes 4 T-states and RET 10.
+    let contract = |name| format!("; {name} - increments A.\n;   Clobbers: F\n;   Cycles:   9\n");
+    write("a.asm", NAMES.map(contract).concat().as_bytes());
+    let header = "program = \"a.bin\"\norigin = 0x8000\nsymbols = \"a.nm\"\n";
+    for name in NAMES {
+        let text =
+            format!("{header}[[case]]\nname = \"a\"\ncall = \"{name}\"\nin.A = 1\nexpect.A = 2\n");
+        let path = folder.path().join("a.test.toml");
+        let found = findings(&path, &text);
+        assert_eq!(found.unwrap_or_else(|error| panic!("{name}: {error}")), [""; 0], "{name}");
+        let file = TestFile::parse(&path, &text, &DiskLoader);
+        let file = file.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let source = folder.path().join("a.asm");
+        let contracts = file.contracts(&source).expect("a source").expect("one of the program's");
+        let called: Vec<_> = contracts.iter().filter(|one| file.calls(one)).collect();
+        assert_eq!(called.len(), 1, "{name}");
+        assert_eq!(called[0].name, name);
+    }
+}
+
+#[test]
+fn sources_must_be_sources_of_tdl() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("a.test.toml");
+    let write =
+        |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("a file");
+    write("a.asm", "START:\tRET ; z\u{e4}hlt\n.END\n".as_bytes());
+    write("latin.asm", b"START:\tRET ; z\xE4hlt\n.END\n");
+    write("a.bin", &[0x3E, 5, 0xC9]);
+    write("z80.asm", "  ld a,5\n".repeat(9).as_bytes());
+    let parse = |source: &str| {
+        let parsed = TestFile::parse(&path, &format!("sources = [\"{source}\"]\n"), &DiskLoader);
+        parsed.map(drop).map_err(|errors| errors.0[0].message.clone())
+    };
+    assert_eq!((parse("a.asm"), parse("latin.asm")), (Ok(()), Ok(())));
+    let error = parse("a.bin").expect_err("a binary");
+    assert!(error.ends_with(
+        "a.bin is not TDL source, but a program or object: name it by program or objects"
+    ));
+    let error = parse("z80.asm").expect_err("another dialect");
+    assert_eq!(error.matches("ld is not an instruction").count(), 1, "{error}");
+    assert!(
+        error.contains("z80.asm is not in TDL's dialect: name what its assembler makes"),
+        "{error}"
+    );
+}
