@@ -38,7 +38,7 @@ pub(crate) fn file_roles() -> Vec<ArgumentRole> {
 }
 
 /// The roles of arguments of this program.
-const FILE_ROLES: [ArgumentRole; 18] = [
+const FILE_ROLES: [ArgumentRole; 20] = [
     ("", "baseline", ReadBefore("report_dir")),
     ("", "results", Write),
     ("", "report_dir", WriteFolder(&REPORT_FILES)),
@@ -50,6 +50,8 @@ const FILE_ROLES: [ArgumentRole; 18] = [
     ("test", "cycles", Write),
     ("call", "files", Read),
     ("call", "symbols", Read),
+    ("new", "program", Read),
+    ("new", "symbols", Read),
     ("new", "dir", WriteFolder(&[])),
     ("report history", "reports", Read),
     ("report history", "report_dir", WriteFolder(&HISTORY_FILES)),
@@ -109,13 +111,18 @@ Examples:
   echo '{\"call\": \"MUL16\", \"in\": {\"BC\": 3, \"DE\": 7}}' | hw-tests call mul16.asm
   hw-tests call mul16.asm --port /dev/ttyUSB0    on a real board")]
     Call(call::CallArgs),
-    /// Create a routine with its test file and a workflow, as a start for your own
+    /// Create a routine with its test file, or a test file for a program of any assembler or compiler
     #[command(after_help = "\
-Creates NAME.asm, NAME.test.toml and .github/workflows/test.yml, and overwrites nothing.
+Creates NAME.asm, NAME.test.toml and .github/workflows/test.yml, and overwrites nothing. With --for, the
+source is in that tool's dialect, and the test file has the command that builds it. If the program or its
+source is there, only the test file is created, with a case that passes (docs/FOREIGN-CODE.md).
 
-Example:
-  hw-tests new mul
-  hw-tests test mul.test.toml")]
+Examples:
+  hw-tests new mul                        mul.asm and its tests
+  hw-tests test mul.test.toml
+  hw-tests new mul --for sdcc             mul.c and its tests
+  hw-tests new game --for sjasmplus       tests of game.asm, which is there
+  hw-tests new game --program build/game.bin --symbols build/game.map --build 'make -s'")]
     New(new::NewArgs),
     /// Follow many runs, join the shards of one, or compare two, by their reports (docs/REPORTS.md)
     #[command(after_help = "Example:\n  hw-tests report history archive --report-dir history")]

@@ -236,7 +236,9 @@ impl TestArgs {
         let unused: Vec<_> = self.contracts.iter().filter(|source| !is_used(source)).collect();
         for source in &unused {
             let source = source.escaped();
-            eprint_message(format!("hw-tests: no test file names {source} among its sources"));
+            eprint_message(format!(
+                "hw-tests: {source} is no source of a program that a test file names"
+            ));
         }
         unused.len()
     }

@@ -4,6 +4,7 @@ mod boards;
 mod call;
 mod loaders;
 mod measure;
+mod new;
 mod references;
 mod schema;
 #[cfg(feature = "system-tests")]
@@ -130,7 +131,7 @@ fn exit_codes_are_those_of_all_commands() {
         (
             &["twice.test.toml", "--tag", "fast", "--contracts", "none.asm"],
             4,
-            "no test file names none.asm among its sources",
+            "none.asm is no source of a program that a test file names",
         ),
     ] {
         let (code, shown, errors) = hw_tests(folder.path(), &[&["test"], arguments].concat());

@@ -1,7 +1,7 @@
 //! Properties that a Python program judges, readers of measurements, and MAME's boards.
 
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use serde_json::json;
 
@@ -117,22 +117,36 @@ fn sessions_of_calls_run_on_mames_boards() {
     }
 }
 
-/// Runs a program of docs/examples on `hw-tests call`.
-fn run_example(program: &str, arguments: &[&str]) -> std::process::Output {
-    let mut command = std::process::Command::new(program);
-    command.args(arguments).current_dir(examples()).env("PYTHONDONTWRITEBYTECODE", "1");
-    command.env("HW_TESTS", env!("CARGO_BIN_EXE_hw-tests")).output().expect("it starts")
+/// Runs a program in a folder, with `hw-tests` for the examples and the plugin for pytest in `plugin`.
+fn run_with_plugin(plugin: &Path, folder: &Path, program: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    command.env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONPATH", plugin);
+    command
+        .env("HW_TESTS", env!("CARGO_BIN_EXE_hw-tests"))
+        .env("PYTEST_PLUGINS", "pytest_z80_board");
+    command.output().expect("it starts")
 }
 
-/// Runs the tests of test_mul16.py without pytest, each with a fixture of its own.
-const RUNNER: &str = "\
-import test_mul16
+fn plugin() -> PathBuf {
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/packaging/pytest-z80-board");
+    folder.canonicalize().expect("the plugin")
+}
+
+/// Runs a program of docs/examples.
+fn run_example(program: &str, arguments: &[&str]) -> Output {
+    run_with_plugin(&plugin(), &examples(), program, arguments)
+}
+
+fn pytest() -> String {
+    let programs =
+        std::env::var_os("LABGRID_BIN").expect("export LABGRID_BIN=$(.ci/install/labgrid)");
+    Path::new(&programs).join("pytest").to_string_lossy().into_owned()
+}
+
+const WRONG_REQUESTS: &str = "\
 from z80call import Z80
-tests = [test for name, test in vars(test_mul16).items() if name.startswith('test_')]
-for test in tests:
-    with Z80('mul16.asm') as z80:
-        test(z80)
-assert len(tests) == 3
 with Z80('mul16.asm') as z80:
     for wrong in [dict(call='NONE'), dict(load={}), dict(read=[{'at': 'NONE'}])]:
         try:
@@ -148,22 +162,36 @@ with Z80('mul16.asm') as z80:
 ";
 
 #[test]
-fn the_example_for_pytest_passes() {
-    let output = run_example("python3", &["-c", RUNNER]);
+fn the_module_for_python_reports_wrong_requests_and_findings() {
+    let output = run_example("python3", &["-c", WRONG_REQUESTS]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "done\n", "{output:?}");
 }
 
 #[test]
 fn pytest_runs_the_example_on_the_simulated_machine_and_on_a_board() {
-    let programs =
-        std::env::var_os("LABGRID_BIN").expect("export LABGRID_BIN=$(.ci/install/labgrid)");
-    let pytest = std::path::Path::new(&programs).join("pytest");
-    let pytest = pytest.to_str().expect("a path");
-    for board in ["--board-options=", "--board-options=--rig direct --board rc2014-zed"] {
-        let output = run_example(pytest, &["-q", "-p", "no:cacheprovider", board]);
+    for board in ["--z80-board=", "--z80-board=--rig direct --board rc2014-zed"] {
+        let arguments = ["-q", "-p", "no:cacheprovider", board, "test_mul16.py"];
+        let output = run_example(&pytest(), &arguments);
         let shown = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && shown.contains("3 passed"), "{board}: {output:?}");
     }
+}
+
+#[test]
+fn the_plugin_for_pytest_works_where_its_folder_is_copied_to() {
+    let copy = tempfile::tempdir().expect("a scratch folder");
+    for entry in std::fs::read_dir(plugin()).expect("the plugin") {
+        let path = entry.expect("a file").path();
+        let is_file = path.symlink_metadata().expect("a file").is_file();
+        assert!(is_file || path.ends_with("__pycache__"), "{} is no file", path.display());
+        if is_file {
+            let name = path.file_name().expect("a name");
+            std::fs::copy(&path, copy.path().join(name)).expect("a copy");
+        }
+    }
+    let output = run_with_plugin(copy.path(), copy.path(), &pytest(), &["-q"]);
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && shown.contains("3 passed"), "{output:?}");
 }
 
 #[test]
@@ -203,4 +231,19 @@ fn callgrind_annotate_reads_the_profile() {
     let text = output_of(folder.path(), "callgrind_annotate", &["mul.out"]);
     let totals = text.lines().find(|line| line.ends_with("PROGRAM TOTALS"));
     assert!(totals.is_some_and(|line| line.trim_start().starts_with("211 ")), "{text}");
+}
+
+#[test]
+fn a_new_project_of_each_installed_tool_passes() {
+    for tool in ["gas", "pasmo", "sdcc", "z80asm"] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let (code, shown, errors) = hw_tests(folder.path(), &["new", "mul", "--for", tool]);
+        assert_eq!((code, errors.as_str()), (0, ""), "{tool}: {shown}");
+        let contracts = ["--contracts", if tool == "gas" { "mul.s" } else { "mul.asm" }];
+        let contracts = &contracts[..if tool == "sdcc" { 0 } else { 2 }];
+        let arguments = [&["test", "mul.test.toml"][..], contracts].concat();
+        let (code, shown, errors) = hw_tests(folder.path(), &arguments);
+        let passes = shown.contains("PASS 2 of 2 cases") && !shown.contains("note");
+        assert!(code == 0 && passes, "{tool}: {shown}{errors}");
+    }
 }
