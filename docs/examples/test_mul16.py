@@ -1,6 +1,10 @@
-"""Tests of mul16.asm: `pytest docs/examples`."""
+"""Tests of mul16.asm: `pip install ./docs/packaging/pytest-z80-board`, then `pytest docs/examples`."""
 
 import random
+
+import pytest
+
+pytestmark = pytest.mark.z80("mul16.asm")
 
 
 def test_mul(z80):

@@ -1,4 +1,4 @@
-"""Tests of the installed plugin, by .ci/release/make-pytest-plugin."""
+"""Tests of the plugin, installed or on PYTHONPATH with PYTEST_PLUGINS=pytest_z80_board."""
 
 pytest_plugins = ["pytester"]
 
@@ -36,3 +36,52 @@ def test_a_board_that_is_not_there_is_an_error_of_the_fixture(pytester):
     result = pytester.runpytest_subprocess("--z80-board", "--port /dev/no-such-board")
     result.assert_outcomes(errors=3)
     result.stdout.fnmatch_lines_random(["z80 board: --port /dev/no-such-board", "*no-such-board*"])
+
+
+# COUNT: INC (HL); RET. COPY: IN A,(10H); OUT (11H),A; RET. STOP: DI; RET. LOOP: JR LOOP.
+BINARY = bytes.fromhex("34C9 DB10D311C9 F3C9 18FE")
+SYMBOLS = """\
+_count: EQU 0x00009000
+copy.byte: EQU 0x00009002
+STOP: EQU 0x00009007
+LOOP: EQU 0x00009009
+"""
+CALLS = """\
+import pytest
+
+pytestmark = pytest.mark.z80(program="build/game.bin", symbols=["build/game.sym"], origin=0x9000)
+
+def test_writes(z80):
+    assert z80.call("count", HL=0xA000, writes=[(0xA000, 1)], read=[(0xA000, 1)]).memory == [[0xA6]]
+
+def test_a_write_elsewhere(z80):
+    with pytest.raises(AssertionError, match="A001H"):
+        z80.call("count", HL=0xA001, writes=[(0xA000, 1)])
+
+def test_ports(z80):
+    outcome = z80.call("copy.byte", ports={0x10: [7]}, expect={"ports": {"11H": [7]}})
+    assert outcome.ports == {"11H": [7]} and outcome.A == 7
+
+def test_interrupts(z80):
+    z80.call("STOP", interrupts="any")
+    with pytest.raises(AssertionError, match="interrupts"):
+        z80.call("STOP")
+
+def test_timeout(z80):
+    with pytest.raises(AssertionError, match="did not return within 500 T-states"):
+        z80.call("LOOP", timeout=500)
+
+@pytest.mark.z80(program="build/game.bin", symbols="build/game.sym", origin=0x9000, console={"port": 0x11})
+def test_console(z80):
+    assert z80.call("copy.byte", ports={0x10: [65]}, console="A").console == "A"
+    with pytest.raises(AssertionError, match="console"):
+        z80.call("copy.byte", ports={0x10: [65]}, console="B")
+"""
+
+
+def test_a_program_of_another_tool_is_called_with_the_keys_of_test_files(pytester):
+    folder = pytester.mkdir("build")
+    folder.joinpath("game.bin").write_bytes(BINARY)
+    folder.joinpath("game.sym").write_text(SYMBOLS)
+    pytester.makepyfile(CALLS)
+    pytester.runpytest_subprocess("--strict-markers").assert_outcomes(passed=6)
