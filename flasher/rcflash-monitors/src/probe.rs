@@ -37,14 +37,23 @@ pub enum ProbedPeer {
     Known(Peer, String),
     /// An unknown program that sent this, escaped and in hexadecimal.
     Unknown(String),
-    /// Bytes that are not text, or have no end.
+    /// A program that prints text without end; the last of it, escaped.
+    Printing(String),
+    /// Bytes that are not text.
     Noise,
     /// No reply.
     NoReply,
 }
 
-/// Probes at the configured speed, then at `other_bauds` until a known program replies. If none
-/// does, returns the result of the first speed.
+impl ProbedPeer {
+    /// Returns `true` if no other speed can be the board's: a known program, or an endless text.
+    fn fits_the_speed(&self) -> bool {
+        matches!(self, Self::Known(..) | Self::Printing(_))
+    }
+}
+
+/// Probes at the configured speed, then at `other_bauds` until a known program replies or one prints
+/// text without end. If none does, returns the result of the first speed.
 ///
 /// # Errors
 /// Returns [`LoaderError`] if the transport fails or the user interrupts.
@@ -89,7 +98,7 @@ fn probe_speeds(session: &mut MonitorSession, other_bauds: &[u32]) -> Result<Pro
     // The few characters of a probe need no flow control, and an unconnected CTS would block them.
     let was_enabled = session.set_flow_control(false)?;
     let mut first = probe_at_speed(session, handshake)?;
-    if matches!(first.peer, ProbedPeer::Known(..)) {
+    if first.peer.fits_the_speed() {
         first.flow_control_off = was_enabled && needs_flow_control_off(session, &first.peer)?;
         return Ok(first);
     }
@@ -98,7 +107,7 @@ fn probe_speeds(session: &mut MonitorSession, other_bauds: &[u32]) -> Result<Pro
             continue; // the device does not support this speed
         }
         let other = probe_at_speed(session, handshake_passive)?;
-        if matches!(other.peer, ProbedPeer::Known(..)) {
+        if other.peer.fits_the_speed() {
             return Ok(other);
         }
         if first.peer == ProbedPeer::NoReply && other.peer == ProbedPeer::Noise {
@@ -123,6 +132,10 @@ fn probe_at_speed(
             result(ProbedPeer::Known(peer, name), certain, recovered)
         }
         Ok(found) => result(classify_unknown(&found), false, false),
+        Err(LoaderError::EndlessText { .. }) => {
+            let text = exchange::escape_tail(&session.take_received());
+            result(ProbedPeer::Printing(text), false, false)
+        }
         Err(LoaderError::Noise { .. }) => {
             session.take_received();
             result(ProbedPeer::Noise, false, false)

@@ -8,6 +8,7 @@ use rcflash_transport::time::{Duration, Instant};
 
 use crate::banner::{MAX_NAME_BYTES, romwbw_profile};
 use crate::error::{LoaderError, Result};
+use crate::handshake::is_text;
 use crate::pace::Pace;
 use crate::records::HexRecord;
 use rcflash_link::RecentTraffic;
@@ -19,7 +20,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_TX_LEAD: Duration = Duration::from_millis(20);
 /// How often a blocking read checks the stop flag.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// The maximum of unread bytes: four times the longest reply, a dump of 1 KiB. More is noise.
+/// The maximum of unread bytes: four times the longest reply, a dump of 1 KiB.
 const MAX_RX_BYTES: usize = 32 * 1024;
 
 /// The processor that a program is built for.
@@ -274,7 +275,7 @@ impl MonitorSession {
         self.received.extend(&buffer[..count]);
         self.read_banner(count);
         if self.received.len() > MAX_RX_BYTES {
-            return Err(self.noise_error(operation));
+            return Err(self.endless_error(operation));
         }
         Ok(count)
     }
@@ -316,7 +317,7 @@ impl MonitorSession {
             }
             self.check_stop(operation)?;
             if self.transport.now() > deadline {
-                return Err(self.noise_error(operation));
+                return Err(self.endless_error(operation));
             }
         }
     }
@@ -381,6 +382,15 @@ impl MonitorSession {
             baud: self.baud,
             recent_traffic: self.recent_traffic(),
         }
+    }
+
+    /// Returns the error for unread bytes that have no end: those of a program that prints, or noise.
+    pub(crate) fn endless_error(&self, operation: &'static str) -> LoaderError {
+        if !is_text(&self.received) {
+            return self.noise_error(operation);
+        }
+        let recent_traffic = self.recent_traffic();
+        LoaderError::EndlessText { port: self.port_name(), operation, recent_traffic }
     }
 
     fn io_error(&self, operation: &'static str, source: io::Error) -> LoaderError {
