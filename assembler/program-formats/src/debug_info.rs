@@ -2,6 +2,7 @@
 
 mod asl;
 mod bds;
+mod data_line;
 mod dwarf;
 mod gnu;
 mod listing;
@@ -25,6 +26,7 @@ use tdlasm::module::Place;
 use crate::error::{DebugInfoError, LineError};
 use crate::number;
 
+pub use data_line::is_data_line;
 pub(crate) use dwarf::read_elf;
 pub use pages::Pages;
 pub(crate) use sdcc::is_object as is_sdas_object;

@@ -27,7 +27,9 @@ mod program;
 mod reader;
 mod symbol_table;
 
-pub use debug_info::{Area, DebugInfo, Pages, SourceLine, Symbol, SymbolKind, line_table};
+pub use debug_info::{
+    Area, DebugInfo, Pages, SourceLine, Symbol, SymbolKind, is_data_line, line_table,
+};
 pub use error::{DebugInfoError, LineError, ProgramError};
 pub use program::{Program, ProgramFormat, read_first_64_kib, read_program};
 pub use reader::read_debug_info;

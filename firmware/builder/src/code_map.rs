@@ -8,7 +8,9 @@ use std::time::SystemTime;
 
 use crate::build::BuiltImage;
 use crate::{BUILT_IN_ROOT, source};
-use program_formats::{DebugInfo, Symbol, SymbolError, SymbolKind, SymbolTable, line_table};
+use program_formats::{
+    DebugInfo, Symbol, SymbolError, SymbolKind, SymbolTable, is_data_line, line_table,
+};
 use tdlasm::image::Image;
 use tdlasm::isa::{Decoded, decode};
 use tdlasm::link::{LinkedLine, LinkedSymbol, Program};
@@ -110,12 +112,14 @@ impl MappedProgram {
             let lines = info.lines.iter().filter(|line| pages.shows(line.page)).cloned();
             self.lines = line_table(&lines.collect::<Vec<_>>(), &self.image);
             self.end_lines_at_data(info);
+            self.mark_lines_of_data();
         }
         self.symbols.add_all(&info.symbols);
-        let with_line: HashSet<u16> = self.lines.iter().map(|line| line.address).collect();
+        let code = self.lines.iter().filter(|line| line.is_code);
+        let with_line: HashSet<u16> = code.map(|line| line.address).collect();
         for symbol in info.symbols.iter().filter(|symbol| symbol.kind != SymbolKind::Constant) {
             let Ok(value) = u16::try_from(symbol.value) else { continue };
-            let is_code = match with_line.is_empty() {
+            let is_code = match self.lines.is_empty() {
                 true => self.image.byte(value).is_some(),
                 false => with_line.contains(&value),
             };
@@ -141,6 +145,18 @@ impl MappedProgram {
             if let Some((label, _)) = inner.find(|(_, exported)| *exported || !is_c) {
                 line.size = line.size.min(u32::from(label - line.address));
             }
+        }
+    }
+
+    /// Listings have lines of data, too, which their source texts tell from code.
+    fn mark_lines_of_data(&mut self) {
+        let mut texts: HashMap<Arc<str>, Vec<String>> = HashMap::new();
+        for line in self.lines.iter_mut().filter(|line| !line.place.file.ends_with(".c")) {
+            let file = &line.place.file;
+            let text =
+                texts.entry(Arc::clone(file)).or_insert_with(|| read_source_text(file).lines);
+            let text = text.get((line.place.line as usize).wrapping_sub(1));
+            line.is_code = !text.is_some_and(|text| is_data_line(text));
         }
     }
 

@@ -25,9 +25,10 @@ pub(crate) struct Arguments {
     /// Address of the first byte of a binary file or object
     #[arg(long, value_name = "ADDRESS", default_value = "0", value_parser = files::parse_number)]
     origin: u16,
-    /// Take labels from this symbol file, map or listing of any assembler or linker, or executable
+    /// Take labels from this symbol file, map or listing of any assembler or linker, or executable;
+    /// repeatable
     #[arg(long, value_name = "FILE")]
-    symbols: Option<PathBuf>,
+    symbols: Vec<PathBuf>,
     /// File to write; standard output without it
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
@@ -38,10 +39,10 @@ type Names = Vec<(u16, String)>;
 pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
     let content = files::read(&arguments.file)?;
     let (image, own) = program(&arguments.file, content, arguments.format, arguments.origin)?;
-    let mut names = match &arguments.symbols {
-        Some(path) => symbols(path, &files::read(path)?)?,
-        None => Names::new(),
-    };
+    let mut names = Names::new();
+    for path in &arguments.symbols {
+        names.extend(symbols(path, &files::read(path)?)?);
+    }
     names.extend(own);
     files::write(&arguments.output, disassemble(&image, &names).as_bytes())
 }

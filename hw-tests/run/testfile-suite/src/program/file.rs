@@ -35,19 +35,24 @@ impl ProgramFiles {
             return Err(format!("{file} contains its addresses: omit the origin"));
         }
         let mut info = program.debug;
+        let locate = |info: &mut DebugInfo, file: &Path| {
+            for folder in [file.parent(), self.folder.as_deref()].into_iter().flatten() {
+                info.locate_sources(folder);
+            }
+        };
+        locate(&mut info, path);
         for path in &self.symbols {
             let name = path.to_string_lossy();
             let mut more = read_debug_info(&read(loader, path)?, &name)
                 .map_err(|error| error.in_file(&path.escaped().to_string()))?;
-            for folder in [path.parent(), self.folder.as_deref()].into_iter().flatten() {
-                more.locate_sources(folder);
-            }
+            locate(&mut more, path);
             info.merge(more);
         }
         let mut mapped = MappedProgram { image: program.image, ..MappedProgram::default() };
         mapped.add_debug_info(&info);
         let data = data(&mapped, &info);
-        let lines = mapped.lines.iter().map(|line| u32::from(line.address)..line.end());
+        let lines = mapped.lines.iter().filter(|line| line.is_code);
+        let lines = lines.map(|line| u32::from(line.address)..line.end());
         let code = lines.flat_map(|range| without(range, &data)).collect();
         let has_unknown_code = mapped.lines.is_empty();
         Ok(BuiltProgram { mapped, code, data, notes: info.notes, has_unknown_code })

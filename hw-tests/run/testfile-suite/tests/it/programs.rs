@@ -249,3 +249,31 @@ fn sources_must_be_sources_of_tdl() {
         "{error}"
     );
 }
+
+#[test]
+fn variables_with_initial_values_are_data_where_a_listing_has_lines_for_them() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let write =
+        |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).expect("a file");
+    // As z80asm 1.8 lists it.
+    let source = "        org  8000H\nbump:   ld   hl,count\n        inc  (hl)\n        ret\n\
+                  count:  db   0\n";
+    let listing = "# File v.asm\n0000\t\t\t        org  8000H \n\
+                   8000 21 05 80\t\tbump:   ld   hl,count \n8003 34\t\t\t        inc  (hl) \n\
+                   8004 c9\t\t\t        ret \n8005 00\t\t\tcount:  db   0 \n# End of file v.asm\n8006\n";
+    write("v.asm", source.as_bytes());
+    write("v.lst", listing.as_bytes());
+    write("v.lbl", b"bump:\tequ $8000\ncount:\tequ $8005\n");
+    write("v.bin", &[0x21, 5, 0x80, 0x34, 0xC9, 0]);
+    let case = |at: &str| {
+        format!(
+            "program = \"v.bin\"\norigin = 0x8000\nsymbols = [\"v.lbl\", \"v.lst\"]\n[[case]]\n\
+             name = \"a\"\ncall = \"bump\"\nmemory = [{{ at = \"bump+1\", words = [\"{at}\"] }}]\n"
+        )
+    };
+    let path = folder.path().join("v.test.toml");
+    let found = |at| findings(&path, &case(at)).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found("count"), [""; 0]);
+    let written = found("bump");
+    assert!(written[0].contains("in program memory, 8000H, bump (v.asm:2)"), "{written:?}");
+}
