@@ -41,8 +41,8 @@ pub struct MonitorSession {
     typing_delay: Duration,
     /// The processor that the program to load is built for, if that matters.
     required: Option<Processor>,
-    /// The board profile that a banner named.
-    banner_profile: Option<&'static str>,
+    /// The board profile that a banner, or the reply to HELP, named.
+    board_profile: Option<&'static str>,
     received: Vec<u8>,
     tx_done_at: Instant,
     recent_traffic: RecentTraffic,
@@ -59,7 +59,7 @@ impl MonitorSession {
             stop_ignored: false,
             typing_delay: Duration::ZERO,
             required: None,
-            banner_profile: None,
+            board_profile: None,
             received: Vec::new(),
             tx_done_at,
             recent_traffic: RecentTraffic::default(),
@@ -77,15 +77,20 @@ impl MonitorSession {
         self.required
     }
 
-    /// Returns the board profile that a banner has named since the session began.
-    pub(crate) fn banner_profile(&self) -> Option<&'static str> {
-        self.banner_profile
+    /// Returns the board profile that the monitor has named since the session began.
+    pub(crate) fn board_profile(&self) -> Option<&'static str> {
+        self.board_profile
+    }
+
+    /// Notes the board profile that the monitor has named, if it has named any.
+    pub(crate) fn set_board_profile(&mut self, named: Option<&'static str>) {
+        self.board_profile = named.or(self.board_profile);
     }
 
     /// Looks for a board's name in the last `count` unread bytes.
     fn read_banner(&mut self, count: usize) {
         let from = self.received.len().saturating_sub(count + MAX_NAME_BYTES);
-        self.banner_profile = romwbw_profile(&self.received[from..]).or(self.banner_profile);
+        self.set_board_profile(romwbw_profile(&self.received[from..]));
     }
 
     /// Adds bytes that were received before the session.

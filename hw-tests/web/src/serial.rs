@@ -197,6 +197,11 @@ impl<'a> SerialTask<'a> {
                      again"
                 )));
             }
+            ProbedPeer::Loop => {
+                return Err(PageError::new(format!(
+                    "{name}: your own bytes came back: are TX and RX connected with each other?"
+                )));
+            }
             ProbedPeer::Noise => {
                 return Err(PageError::new(format!(
                     "{name}: only noise; does the board run at another speed? is ground connected?"

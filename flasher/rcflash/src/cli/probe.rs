@@ -146,6 +146,10 @@ fn unknown_peer_message(found: &ProbeResult, port: &str, own: u32, others: &[u32
              stops a BASIC program), or press reset",
             found.baud
         ),
+        ProbedPeer::Loop => format!(
+            "{port}: your own bytes came back: are TX and RX of the adapter connected with each \
+             other? its TX belongs to the board's RX, and its RX to the board's TX"
+        ),
         ProbedPeer::Noise => format!(
             "{port}: only noise {tried}; does the board run at yet another speed (--baud)? is \
              ground connected?"
