@@ -378,3 +378,12 @@ fn damaged_files_are_read_or_refused() {
         }
     }
 }
+
+#[test]
+fn rows_of_a_listing_of_sdas_with_t_states_have_lines() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/toolchains/sdas/mul/mul.rst");
+    let info = read_debug_info(&std::fs::read(path).expect("a listing"), "mul.rst").expect("read");
+    let line = |address| info.lines.iter().find(|one| one.address == address).map(|one| one.line);
+    // `008000 21 00 00 [10] 9`, `008003 55 [ 4] 10`.
+    assert_eq!([line(0x8000), line(0x8003), line(0x8001)], [Some(9), Some(10), None]);
+}

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 
 use cli_support::text::Escape;
 use firmware::code_map::{CodeMap, MappedProgram};
-use program_formats::{ProgramError, ProgramFormat};
+use program_formats::{ProgramError, ProgramFormat, SymbolError};
 use tdlasm::diag::DiagnosticCode;
 use tdlasm::image::Image;
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
+use tdlasm::project::Project;
 use tdlasm::source::{Loader, MemoryLoader};
 use tdlasm::{AssembleError, Options, assemble};
 
@@ -23,6 +24,8 @@ pub(crate) use console::{MAX_INPUT, MAX_OUTPUT, jump};
 
 /// Where a program is linked if its test file gives neither origin nor layout.
 const DEFAULT_ORIGIN: u16 = 0x8000;
+/// The letters of a symbol that count, unless a project says that all do.
+const SHORT_SYMBOL: usize = 6;
 /// The number of words that are no instruction from which a source is said to be in another dialect.
 const MIN_FOREIGN_OPERATORS: usize = 5;
 /// The highest address to which routines may return; the caller's on a simulated machine.
@@ -74,6 +77,8 @@ pub struct Program {
     pub notes: Vec<String>,
     /// Whether its files do not say what is code.
     pub(crate) has_unknown_code: bool,
+    /// Whether only six letters of its symbols count, as in TDL's dialect.
+    pub(crate) has_short_symbols: bool,
 }
 
 impl ProgramFiles {
@@ -94,8 +99,11 @@ impl ProgramFiles {
 
     fn link(&self, loader: &dyn Loader) -> Result<Program, String> {
         let mut modules = Vec::new();
+        let mut has_short_symbols = true;
         for source in &self.sources {
-            modules.extend(self.assemble(source, loader)?);
+            let options = self.options(source)?;
+            has_short_symbols &= !options.long_symbols;
+            modules.extend(assemble_source(source, &options, loader)?);
         }
         for object in &self.objects {
             let name = object.file_stem().unwrap_or_default().to_string_lossy();
@@ -111,30 +119,24 @@ impl ProgramFiles {
             None => Layout::flat(self.origin.unwrap_or(DEFAULT_ORIGIN)),
         };
         let program = link(&modules, &layout).map_err(|errors| errors.to_string())?;
-        Program::new(MappedProgram::from(&program), code(&program), sections(&program))
+        let mapped = MappedProgram::from(&program);
+        let program = Program::new(mapped, code(&program), sections(&program))?;
+        Ok(Program { has_short_symbols, ..program })
     }
 
-    fn assemble(&self, source: &Path, loader: &dyn Loader) -> Result<Vec<Module>, String> {
-        // A missing file is reported here, not as an error of the source, and so is another format.
-        let content = read(loader, source)?;
-        let file = source.escaped();
-        match ProgramFormat::detect(&content, &source.to_string_lossy()) {
-            Ok(_) if !content.is_empty() => {
-                return Err(format!(
-                    "{file} is not TDL source, but a program or object: name it by program or objects"
-                ));
-            }
-            Err(error @ ProgramError::Unusable { .. }) => return Err(format!("{file}: {error}")),
-            _ => {}
-        }
-        let options = Options {
+    /// Returns the options for a source: those of the test file, and those of its project.
+    fn options(&self, source: &Path) -> Result<Options, String> {
+        let mut options = Options {
             defines: self.defines.clone(),
             include_dirs: self.include.clone(),
             lines: true,
             ..Options::default()
         };
-        let assembly = assemble(loader, &[source.to_owned()], &options);
-        Ok(assembly.map_err(|error| messages(&error, &file))?.modules)
+        if let Some(path) = Project::find(source) {
+            let project = Project::read(&path).map_err(|error| error.to_string())?;
+            project.add_to(&mut options, project.program_of(source));
+        }
+        Ok(options)
     }
 
     fn load_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
@@ -181,9 +183,20 @@ impl Program {
             return Err("the program has no bytes".to_owned());
         }
         let map = CodeMap::from_programs([mapped.clone()]);
-        let (console, notes, has_unknown_code) = Default::default();
         let linked = mapped;
-        Ok(Self { code, sections, map, linked, console, notes, has_unknown_code })
+        Ok(Self { code, sections, map, linked, ..Self::default() })
+    }
+
+    /// Returns the address of a label that a user names.
+    ///
+    /// # Errors
+    /// Returns [`SymbolError`] if several symbols have the name, or if its value is not an address.
+    pub(crate) fn find_label(&self, name: &str) -> Result<Option<u16>, SymbolError> {
+        let short = name.get(..SHORT_SYMBOL).filter(|_| self.has_short_symbols);
+        match (self.map.find_symbol(name)?, short) {
+            (None, Some(short)) => self.map.find_symbol(short),
+            (found, _) => Ok(found),
+        }
     }
 
     /// Sets the console, and replaces its routine. [`ProgramFiles::console`] must have been set,
@@ -192,7 +205,7 @@ impl Program {
     /// # Errors
     /// Returns a message if the program has no such routine, or one of less than 3 bytes.
     pub fn set_console(&mut self, kind: Console) -> Result<(), String> {
-        self.console = Some(LinkedConsole::new(kind, &mut self.linked)?);
+        self.console = Some(LinkedConsole::new(kind, self)?);
         self.map = CodeMap::from_programs([self.linked.clone()]);
         Ok(())
     }
@@ -220,6 +233,28 @@ impl Program {
     pub fn location(&self, address: u16) -> String {
         self.map.describe_address(address).escaped()
     }
+}
+
+/// Assembles a source.
+fn assemble_source(
+    source: &Path,
+    options: &Options,
+    loader: &dyn Loader,
+) -> Result<Vec<Module>, String> {
+    // A missing file is reported here, not as an error of the source, and so is another format.
+    let content = read(loader, source)?;
+    let file = source.escaped();
+    match ProgramFormat::detect(&content, &source.to_string_lossy()) {
+        Ok(_) if !content.is_empty() => {
+            return Err(format!(
+                "{file} is not TDL source, but a program or object: name it by program or objects"
+            ));
+        }
+        Err(error @ ProgramError::Unusable { .. }) => return Err(format!("{file}: {error}")),
+        _ => {}
+    }
+    let assembly = assemble(loader, &[source.to_owned()], options);
+    Ok(assembly.map_err(|error| messages(&error, &file))?.modules)
 }
 
 /// Returns the messages about a source; only the first one of a source that is in another dialect.

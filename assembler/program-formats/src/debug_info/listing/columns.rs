@@ -95,10 +95,11 @@ fn uz80as_row(line: &str) -> Option<Row<'_>> {
 }
 
 /// The columns of an `.rst` of sdas and sdld.
-const SDAS_NUMBER: std::ops::Range<usize> = 33..39;
+const SDAS_NUMBER: std::ops::Range<usize> = 34..39;
 const SDAS_TEXT: usize = 40;
 
-/// `      009000 21 26 90  [10]  27         ld   hl,#HELLO`; `000005  7 COUNT = 5` with the value in
+/// `      009000 21 26 90         [10]   27         ld   hl,#HELLO`, the T-states up to column 33;
+/// `000005  7 COUNT = 5` with the value in
 /// the column before the number.
 pub(super) fn is_sdas_row(line: &str) -> bool {
     let number = line.get(SDAS_NUMBER).map(str::trim);

@@ -13,8 +13,6 @@ use crate::document::{Fields, Item};
 use crate::matcher::{Matcher, Operator, Test};
 use crate::registers::without_prefix;
 
-/// The significant letters of a symbol, unless the source was assembled with long symbols.
-const SHORT_SYMBOL: usize = 6;
 pub(super) const ARRAY: &str = "an array such as [1, 2]";
 /// Labels that a message lists.
 const LISTED_LABELS: usize = 8;
@@ -37,10 +35,7 @@ impl Reader<'_> {
     /// Returns the value of a label; 0 if all labels are unknown because of an error.
     fn label(&self, name: &str) -> Option<u16> {
         let Some(program) = self.program else { return self.is_broken.then_some(0) };
-        match (program.map.find_symbol(name), name.get(..SHORT_SYMBOL)) {
-            (Ok(None), Some(short)) => program.map.symbol(short),
-            (found, _) => found.ok().flatten(),
-        }
+        program.find_label(name).ok().flatten()
     }
 
     pub(super) fn byte(&self, item: Item<'_>) -> u8 {
@@ -129,7 +124,13 @@ impl Reader<'_> {
                     let labels = labels.map(|(_, label)| label.name.escaped()).take(LISTED_LABELS);
                     let labels = labels.collect::<Vec<_>>().join(", ");
                     let word = word.escaped();
-                    format!("unknown name '{word}': expected {others}, or a label such as {labels}")
+                    let label = match labels.is_empty() {
+                        true => {
+                            "for which the program's files have no labels: name its symbols".into()
+                        }
+                        false => format!("or a label such as {labels}"),
+                    };
+                    format!("unknown name '{word}': expected {others}, {label}")
                 }
             },
             (ExpressionError::UnknownName(_), None) => format!("{key}: expected {others}"),

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use super::Program;
 use cli_support::text::Escape;
-use firmware::code_map::MappedProgram;
 use tdlasm::image::ImageRun;
 use tdlasm::module::Module;
 
@@ -48,18 +48,13 @@ pub struct LinkedConsole {
 
 impl LinkedConsole {
     /// Creates the console of a program that contains the module, and replaces its routine.
-    pub(super) fn new(kind: Console, program: &mut MappedProgram) -> Result<Self, String> {
-        let base = program.symbols.find(BDOS).ok().flatten().unwrap_or_default();
+    pub(super) fn new(kind: Console, program: &mut Program) -> Result<Self, String> {
+        let base = program.find_label(BDOS).ok().flatten().unwrap_or_default();
         if let Console::Routine(name) = &kind {
-            let find =
-                |name| program.symbols.find(name).map_err(|error| format!("console: {error}"));
-            // Unless a source has long symbols, six letters count.
-            let known = match (find(name)?, name.get(..6)) {
-                (None, Some(short)) => find(short)?,
-                (known, _) => known,
-            };
+            let known = program.find_label(name).map_err(|error| format!("console: {error}"))?;
             let unknown = || format!("console: unknown label '{}'", name.escaped());
             let first = known.ok_or_else(unknown)?;
+            let program = &mut program.linked;
             let is_label = |at: u16| program.labels.iter().any(|(label, _)| *label == at);
             let mut bytes = (first..).zip(jump(base.wrapping_add(PUTC)));
             let has_room = !(first..).skip(1).take(2).any(is_label);

@@ -277,3 +277,49 @@ fn variables_with_initial_values_are_data_where_a_listing_has_lines_for_them() {
     let written = found("bump");
     assert!(written[0].contains("in program memory, 8000H, bump (v.asm:2)"), "{written:?}");
 }
+
+#[test]
+fn sources_are_assembled_with_the_settings_of_their_project() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
+    let path = folder.path().join("a.test.toml");
+    let case = |name| {
+        let more = format!("call = \"{name}\"\nin.A = 2\nexpect.A = 3\n");
+        format!("sources = [\"a.asm\"]\n[[case]]\nname = \"a\"\n{more}")
+    };
+    write("a.asm", "COUNTER:: ADI STEPS\n\tRET\nCOUNTED:: DCR A\n\tRET\n.END\n");
+    let error = findings(&path, &case("COUNTER")).expect_err("six letters count");
+    assert!(error.to_string().contains("COUNTE is already defined"), "{error}");
+    write("tdl.toml", "long-symbols = true\n[define]\nSTEPS = 1\n");
+    assert_eq!(findings(&path, &case("COUNTER")), Ok(Vec::new()));
+    let error = findings(&path, &case("COUNTERS")).expect_err("all letters count").to_string();
+    assert!(error.contains("unknown name 'COUNTERS'"), "{error}");
+}
+
+#[test]
+fn no_letters_are_dropped_from_labels_of_other_tools() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let write =
+        |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).expect("a file");
+    write("a.bin", &[0xC9]);
+    write("a.nm", b"00008000 T buffer\n");
+    let text = |call: &str| {
+        let header = "program = \"a.bin\"\norigin = 0x8000\nsymbols = \"a.nm\"\n";
+        format!("{header}[[case]]\nname = \"a\"\ncall = \"{call}\"\n")
+    };
+    let path = folder.path().join("a.test.toml");
+    assert_eq!(findings(&path, &text("buffer")), Ok(Vec::new()));
+    let error = findings(&path, &text("buffer_end")).expect_err("another name").to_string();
+    assert!(
+        error.contains(
+            "unknown name 'buffer_end': expected a number such as 1FH, or a label such as buffer"
+        ),
+        "{error}"
+    );
+    write("a.nm", b"00000005 a NUMBER\n");
+    let error = findings(&path, &text("main")).expect_err("no labels").to_string();
+    assert!(
+        error.contains("for which the program's files have no labels: name its symbols"),
+        "{error}"
+    );
+}
