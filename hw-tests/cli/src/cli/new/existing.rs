@@ -30,9 +30,10 @@ fn named(folder: &Path, name: &str, extensions: &[&str]) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect::<BTreeSet<_>>()
     };
-    let inner = in_folder(folder).into_iter().filter(|path| {
-        path.is_dir() && !path.file_name().is_some_and(|name| name.as_encoded_bytes()[0] == b'.')
-    });
+    let is_hidden =
+        |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let inner = in_folder(folder);
+    let inner = inner.into_iter().filter(|path| path.is_dir() && !is_hidden(path));
     let folders = [folder.to_owned()].into_iter().chain(inner);
     let mut found: Vec<_> = folders
         .flat_map(|path| in_folder(&path))
