@@ -15,7 +15,7 @@ use tdlasm::module::SectionKind;
 use tdlasm::source::DiskLoader;
 use tdlasm::{Options, assemble};
 
-use super::program::{Program, read_program};
+use super::program::{Program, parse_address, read_program};
 use super::target::BoardArgs;
 use super::via::{LoaderArgs, Started};
 use super::{stop_on_interrupt, write};
@@ -29,9 +29,12 @@ const STOP_POLL_INTERVAL: Duration = Duration::from_millis(100);
 pub(super) struct RunArgs {
     #[command(flatten)]
     board: BoardArgs,
-    /// Sources for tdlasm, or one assembled file: Intel HEX, S-records or ELF
+    /// Sources for tdlasm, or one assembled file: Intel HEX, S-records, ELF or a binary
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Load address of a binary, in hexadecimal
+    #[arg(long, value_name = "HEX", value_parser = parse_address)]
+    address: Option<u32>,
     /// Layout of the sections
     ///
     /// By default they follow each other from the first address that the monitor loads programs
@@ -84,7 +87,7 @@ fn parse_definition(text: &str) -> Result<(String, u16), String> {
 pub(super) fn run(args: &RunArgs) -> CommandResult {
     let profile = args.board.profile()?;
     let program = match args.files.as_slice() {
-        [file] if !is_source(file) => read_program(file, None)?,
+        [file] if !is_source(file) => read_program(file, args.address)?,
         files => assemble_program(files, args, &profile)?,
     };
     if args.via.is_cpm() {
