@@ -82,7 +82,6 @@ pub struct RunConfig {
 
 impl RunConfig {
     /// Returns `true` if the cases are run repeatedly, for a time or a count.
-    #[must_use]
     pub fn is_soak(&self) -> bool {
         self.time.is_some() || self.count.is_some()
     }
@@ -177,7 +176,6 @@ pub struct FinishedRun<S: Suite> {
 
 impl<S: Suite> FinishedRun<S> {
     /// Returns the exit code.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         exit_code(self.totals.counts_with_known_passing(), &self.summary.ended)
     }
@@ -274,7 +272,6 @@ struct Summary<'a, S: Suite> {
 impl<S: Suite> FinishedRun<S> {
     /// Returns the last lines: the conclusion with what was judged, on what, and what was repaired or
     /// not judged; and statistics of board and line.
-    #[must_use]
     pub fn summary_text(&self) -> String {
         let counts = self.totals.counts();
         let with_known_passing = self.totals.counts_with_known_passing();

@@ -81,85 +81,71 @@ impl LiveBoard {
     }
 
     /// Returns the identity of the program.
-    #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
     /// Returns `true` if the program has one of [`firmware_wire::capability`].
-    #[must_use]
     pub fn has_capability(&self, bit: u8) -> bool {
         self.identity.capabilities & bit != 0
     }
 
     /// Returns `true` if the program has one of [`firmware_wire::extended_capability`].
-    #[must_use]
     pub fn has_extended_capability(&self, bit: u16) -> bool {
         self.identity.extended_capabilities & bit != 0
     }
 
     /// Returns the names of the user's own routines in the program.
-    #[must_use]
     pub fn own_routines(&self) -> &[String] {
         &self.own
     }
 
     /// Returns the programs of the board.
-    #[must_use]
     pub fn programs(&self) -> &Programs {
         &self.programs
     }
 
     /// Returns the config of the board.
-    #[must_use]
     pub fn config(&self) -> &BoardConfig {
         &self.config
     }
 
     /// Returns the board's profile.
-    #[must_use]
     pub fn profile(&self) -> &BoardProfile {
         &self.config.profile
     }
 
     /// Returns the board's name.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.board.name()
     }
 
     /// Returns the traffic counters of the line.
-    #[must_use]
     pub fn stats(&self) -> LinkStats {
         self.link.stats()
     }
 
     /// Returns measurements from inside the board, if it is simulated.
-    #[must_use]
     pub fn instrumentation(&self) -> Option<&dyn Instrumentation> {
         self.board.instrumentation()
     }
 
     /// Returns the faults injected so far; `None` without fault injection.
-    #[must_use]
     pub fn faults(&self) -> Option<FaultCounts> {
         self.board.fault_counts()
     }
 
     /// Returns the time by the clock of the line.
-    #[must_use]
     pub fn now(&self) -> Instant {
         self.link.now()
     }
 
     /// Returns the duration of `t_states` by the clock of the board's profile.
-    #[must_use]
     pub fn time_of(&self, t_states: u64) -> Duration {
         Duration::from_micros(t_states * 1_000_000 / self.profile().clock_hz.max(1))
     }
 
     /// Returns the simulated time since power-up; `None` for a board that is not simulated here.
-    #[must_use]
     pub fn board_time(&self) -> Option<Duration> {
         self.instrumentation().map(|board| self.time_of(board.clock()))
     }
@@ -179,7 +165,6 @@ impl LiveBoard {
     }
 
     /// Returns an address with its label and source line.
-    #[must_use]
     pub fn describe_address(&self, at: u16) -> String {
         CodeMap::new(&[&self.programs.application, &self.programs.monitor]).describe_address(at)
     }

@@ -76,21 +76,18 @@ impl<S: Suite> RunTotals<S> {
     }
 
     /// Returns the line on the baseline; empty if there is none.
-    #[must_use]
     pub fn comparison(&self) -> String {
         self.compared
             .map_or(String::new(), |[_, counts @ ..]| format!("baseline: {}\n", compared(counts)))
     }
 
     /// Returns the counts of all verdicts.
-    #[must_use]
     pub fn counts(&self) -> VerdictCounts {
         self.all
     }
 
     /// Returns the table by tag, the suite's remarks on values, and the cases that did not pass,
     /// with what was wrong.
-    #[must_use]
     pub fn results_text(&self) -> String {
         let results = &self.results.all;
         let page = ResultsText {
@@ -104,7 +101,6 @@ impl<S: Suite> RunTotals<S> {
 
     /// Returns the first follow-up commands that show a wrong value, or else those for the first
     /// failed case.
-    #[must_use]
     pub fn follow_up(&self, options: &FollowUpOptions) -> Option<FollowUp> {
         let unknown = self.results.all.iter().filter(|case| !case.known);
         let mut found = unknown.filter_map(|case| FollowUp::for_case(case, options));
@@ -138,7 +134,6 @@ fn compared([known, new, fixed]: [u64; 3]) -> String {
 }
 
 /// Returns the lines with the follow-up commands for a failed case.
-#[must_use]
 pub fn follow_up_text(follow_up: &FollowUp) -> String {
     let mut text = format!("to look into {}:\n", follow_up.case.escaped());
     for command in &follow_up.commands {
@@ -148,7 +143,6 @@ pub fn follow_up_text(follow_up: &FollowUp) -> String {
 }
 
 /// Returns the reason for an incomplete run; `None` if all cases were run.
-#[must_use]
 pub fn incomplete_reason(ended: &RunEnd) -> Option<String> {
     match ended {
         RunEnd::Complete => None,
@@ -166,7 +160,6 @@ struct LineStatistics {
 }
 
 /// Returns the statistics of the line as a line of text.
-#[must_use]
 pub fn line_statistics_text(stats: LinkStats) -> String {
     format!("{}\n", LineStatistics { stats })
 }

@@ -42,13 +42,11 @@ struct BoardState {
 
 impl InProcessBoard {
     /// Powers up a board with `rom` in its ROM socket.
-    #[must_use]
     pub fn new(profile: &BoardProfile, rom: &[u8], probe: Probe) -> Self {
         Self::with_spec(profile, board_spec(profile), rom, probe)
     }
 
     /// Powers up a board whose hardware differs from the profile's.
-    #[must_use]
     pub fn with_spec(profile: &BoardProfile, spec: BoardSpec, rom: &[u8], probe: Probe) -> Self {
         let mut board = BoardModel::new(spec, rom, QueueLine::default());
         board.set_probe(probe.clone());
@@ -66,14 +64,12 @@ impl InProcessBoard {
     }
 
     /// Returns a function that cuts the board's power and restores it at once.
-    #[must_use]
     pub fn power_switch(&self) -> ResetFn {
         let shared = self.shared.clone();
         Box::new(move || shared.lock().cut_power())
     }
 
     /// Returns another board with the chip as a power cut now would leave it.
-    #[must_use]
     pub fn with_chip_after_power_cut(&self) -> Self {
         let state = self.shared.lock();
         let chip = state.board.chip_after_power_cut();
@@ -87,7 +83,6 @@ impl InProcessBoard {
     }
 
     /// Returns the time by the board's clock.
-    #[must_use]
     pub fn now(&self) -> Instant {
         self.shared.lock().now()
     }

@@ -29,7 +29,6 @@ pub struct RecordOptions {
 
 impl RecordOptions {
     /// Returns the first line of the transcript.
-    #[must_use]
     pub fn header(&self, board: &str, profile: &str, full: bool) -> TranscriptHeader {
         TranscriptHeader {
             transcript: TRANSCRIPT_FORMAT,

@@ -136,7 +136,6 @@ impl BoardHistory {
 
 impl History {
     /// Creates the history of runs, in any order.
-    #[must_use]
     pub fn new(mut runs: Vec<PastRun>) -> Self {
         runs.sort_by(|a, b| (&a.started, &a.file).cmp(&(&b.started, &b.file)));
         let mut cases = BTreeMap::<&str, CaseHistory>::new();
@@ -165,7 +164,6 @@ impl History {
 
     /// Returns the cases that did not always pass: those that fail now first, then by flaky
     /// results.
-    #[must_use]
     pub fn problems(&self) -> Vec<&CaseHistory> {
         let mut cases: Vec<_> =
             self.cases.iter().filter(|case| !case.not_passed.is_empty()).collect();
@@ -251,7 +249,6 @@ struct PastCase {
 
 impl PastRun {
     /// Returns what a history needs of the report in a file.
-    #[must_use]
     pub fn new<S: Suite>(file: String, report: Report<S>) -> Self {
         let rows = report.board_rows();
         let builds = report.builds();

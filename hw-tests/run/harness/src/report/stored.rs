@@ -83,7 +83,6 @@ impl StoredReport {
     }
 
     /// Returns `true` if the report is of this suite, by what it counts.
-    #[must_use]
     pub fn is_of<S: Suite>(&self) -> bool {
         self.head.values == S::VALUE_NOUN
     }
