@@ -131,12 +131,12 @@ impl SargonBoard {
         let board = wrap(config.board.power_up(&programs.monitor.bytes, probe)?);
         let board = config.board.inject_faults(board, result_byte);
         let live = LiveBoard::start(&config.board, board, programs, disk)?;
-        config.check_behaviour(live.identity())?;
-        let is_own = |routine: &&str| live.own_routines().iter().any(|own| own == routine);
+        config.check_behaviour(&live.identity)?;
+        let is_own = |routine: &&str| live.own_routines.iter().any(|own| own == routine);
         let own: Vec<_> = ROUTINES.map(|(routine, _)| routine).into_iter().filter(is_own).collect();
         let mut board = Self {
-            probe: EvaluatorProbe::new(&live.programs().application),
-            criteria: criteria(live.identity(), &own),
+            probe: EvaluatorProbe::new(&live.programs.application),
+            criteria: criteria(&live.identity, &own),
             own,
             records: Vec::new(),
             violations: Vec::new(),

@@ -31,7 +31,7 @@ impl Executor for SargonBoard {
     }
 
     fn program(&self) -> String {
-        self.live.identity().to_string()
+        self.live.identity.to_string()
     }
 
     fn own_routines(&self) -> &[&'static str] {

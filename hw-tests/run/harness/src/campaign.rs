@@ -177,7 +177,7 @@ pub struct FinishedRun<S: Suite> {
 impl<S: Suite> FinishedRun<S> {
     /// Returns the exit code.
     pub fn exit_code(&self) -> u8 {
-        exit_code(self.totals.counts_with_known_passing(), &self.summary.ended)
+        exit_code(self.totals.with_known_passing, &self.summary.ended)
     }
 }
 
@@ -251,7 +251,7 @@ fn with_failed_verdict_code<S: Suite>(
     recorder: &ResultRecorder<S>,
 ) -> CommandError {
     let code =
-        if recorder.totals.counts_with_known_passing().fail > 0 { FAILED } else { failure.code };
+        if recorder.totals.with_known_passing.fail > 0 { FAILED } else { failure.code };
     CommandError { code, ..failure }
 }
 
@@ -273,8 +273,8 @@ impl<S: Suite> FinishedRun<S> {
     /// Returns the last lines: the conclusion with what was judged, on what, and what was repaired or
     /// not judged; and statistics of board and line.
     pub fn summary_text(&self) -> String {
-        let counts = self.totals.counts();
-        let with_known_passing = self.totals.counts_with_known_passing();
+        let counts = self.totals.counts;
+        let with_known_passing = self.totals.with_known_passing;
         let why = incomplete_reason(&self.summary.ended);
         let conclusion = Conclusion::from_counts(with_known_passing, why.is_some());
         let is_incomplete = conclusion == Conclusion::Incomplete;

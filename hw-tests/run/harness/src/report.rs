@@ -51,8 +51,10 @@ const MAX_REMARKED_CASES_SHOWN: usize = 100;
 /// The totals of a run: the counts of all verdicts, and the worst result of each case.
 #[derive(Debug, Clone, Default)]
 pub struct RunTotals<S: Suite> {
-    all: VerdictCounts,
-    with_known_passing: VerdictCounts,
+    /// The verdicts.
+    pub counts: VerdictCounts,
+    /// The same, with known failures as passes.
+    pub with_known_passing: VerdictCounts,
     /// With a baseline: the numbers of cases with each [`BaselineStatus`].
     compared: Option<[u64; 4]>,
     /// The results for the report.
@@ -62,7 +64,7 @@ pub struct RunTotals<S: Suite> {
 impl<S: Suite> RunTotals<S> {
     /// Adds a result.
     pub fn add(&mut self, result: CaseResult<S>, compared: Option<BaselineStatus>) {
-        self.all.add(&result);
+        self.counts.add(&result);
         self.with_known_passing.add_excluding_known(&result);
         if let Some(compared) = compared {
             self.compared.get_or_insert_default()[compared as usize] += 1;
@@ -70,20 +72,10 @@ impl<S: Suite> RunTotals<S> {
         self.results.add(result);
     }
 
-    /// Returns the counts of verdicts, with failures known from the baseline counted as passes.
-    pub(crate) fn counts_with_known_passing(&self) -> VerdictCounts {
-        self.with_known_passing
-    }
-
     /// Returns the line on the baseline; empty if there is none.
     pub fn comparison(&self) -> String {
         self.compared
             .map_or(String::new(), |[_, counts @ ..]| format!("baseline: {}\n", compared(counts)))
-    }
-
-    /// Returns the counts of all verdicts.
-    pub fn counts(&self) -> VerdictCounts {
-        self.all
     }
 
     /// Returns the table by tag, the suite's remarks on values, and the cases that did not pass,

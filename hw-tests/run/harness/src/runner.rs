@@ -90,11 +90,7 @@ pub enum Conclusion {
 
 impl fmt::Display for Conclusion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Pass => "PASS",
-            Self::Fail => "FAIL",
-            Self::Incomplete => "INCOMPLETE",
-        })
+        f.pad(["PASS", "FAIL", "INCOMPLETE"][*self as usize])
     }
 }
 

@@ -32,7 +32,7 @@ impl SargonBoard {
     }
 
     pub(crate) fn status_request(&self) -> RequestSpec {
-        let bytes = self.live.programs().application.bytes.len() as u64;
+        let bytes = self.live.programs.application.bytes.len() as u64;
         let time = self.live.time_of(bytes * STATUS_T_STATES_PER_BYTE);
         RequestSpec::new(STATUS_OPERATION, Request::Status, time)
     }
@@ -46,7 +46,7 @@ impl SargonBoard {
         // A line that fails here fails at the next case, too, where that is reported.
         let replies = self.live.link.request_all(&self.status_request());
         if let Ok([Reply::Status(reply)]) = replies.as_deref() {
-            self.status = Some(StatusBaseline { reply: *reply, stats: self.live.stats() });
+            self.status = Some(StatusBaseline { reply: *reply, stats: self.live.link.stats() });
         }
     }
 
@@ -58,7 +58,7 @@ impl SargonBoard {
     /// Returns the damage since the last status, if there is any. Later statuses are compared with
     /// this one.
     pub(crate) fn status_finding(&mut self, now: &StatusReply) -> Option<StatusFinding> {
-        let stats = self.live.stats();
+        let stats = self.live.link.stats();
         let then = self.status.replace(StatusBaseline { reply: *now, stats })?;
         // Injected faults overrun the receiver, too.
         let is_line_faulty = self.live.faults().is_some();
@@ -69,7 +69,7 @@ impl SargonBoard {
     /// to: then a lost reply needs no other cause.
     pub(crate) fn has_line_errors(&self) -> bool {
         let Some(then) = &self.status else { return true };
-        let since = self.live.stats().since(&then.stats);
+        let since = self.live.link.stats().since(&then.stats);
         self.live.faults().is_some()
             || since.corrupted_at_host + since.retries.corrupted_at_board > 0
     }

@@ -32,7 +32,7 @@ impl SargonBoard {
 
     fn finding(&self, violation: &Violation) -> Finding {
         let Violation { kind, routine, pc, request_tag, case, .. } = *violation;
-        let program = &self.live.programs().application.program;
+        let program = &self.live.programs.application.program;
         let routine = guard::routine_name(program, routine).unwrap_or("the evaluator");
         let place = self.live.describe_address(pc);
         let done = kind.describe(|address| format!("{address:04X}H"));

@@ -148,7 +148,7 @@ impl SargonBoard {
                 let points = || self.points_spec(position, mover, moved);
                 let has_points = self.live.has_capability(capability::POINTS);
                 let second = (!is_combined && has_points).then(points);
-                let may_batch = is_combined && !self.live.config().full_responses;
+                let may_batch = is_combined && !self.live.config.full_responses;
                 let batch = may_batch.then(|| Box::new(expected));
                 CasePlan { batch, first, second }
             }
@@ -169,14 +169,14 @@ impl SargonBoard {
             CaseInput::Array { .. } => (capability::EXCHANGE, "EXCHANGE"),
         };
         (!self.live.has_capability(bit))
-            .then(|| format!("{} does not implement {request}", self.live.identity().name))
+            .then(|| format!("{} does not implement {request}", self.live.identity.name))
     }
 
     /// Returns how many positions fit in a CHECKS request of half the window, so that the board has
     /// the next request when it finishes one.
     pub(crate) fn positions_per_check(&self) -> usize {
         const FRAME: usize = BODY_OVERHEAD + 6; // its delimiters, COBS, and the byte of statuses
-        let room = usize::from(self.live.identity().window) / 2;
+        let room = usize::from(self.live.identity.window) / 2;
         (room.saturating_sub(FRAME) / POSITION_BYTES).clamp(1, MAX_POSITIONS)
     }
 

@@ -48,7 +48,7 @@ pub trait Executor {
 
     /// Returns the identity of the application on a board.
     fn identity(&self) -> Option<&Identity> {
-        self.live().map(LiveBoard::identity)
+        Some(&self.live()?.identity)
     }
 
     /// Returns the user's own routines in the program.
@@ -70,7 +70,7 @@ pub trait Executor {
 
     /// Returns the traffic counters of the line.
     fn stats(&self) -> LinkStats {
-        self.live().map(LiveBoard::stats).unwrap_or_default()
+        self.live().map(|live| live.link.stats()).unwrap_or_default()
     }
 
     /// Returns the faults injected so far; `None` without fault injection.

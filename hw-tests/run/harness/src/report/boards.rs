@@ -154,8 +154,8 @@ impl RunTarget {
     /// Returns the target of a run on one board.
     pub fn of_board(live: &LiveBoard, not_judged: Vec<&'static str>) -> Self {
         Self {
-            board: board_text(live.name(), &live.profile().title),
-            builds: vec![live.identity().build_id],
+            board: board_text(live.name(), &live.config.profile.title),
+            builds: vec![live.identity.build_id],
             not_judged,
         }
     }

@@ -42,15 +42,7 @@ impl Verdict {
 
     /// Returns the name of the verdict, as in reports.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Timeout => "timeout",
-            Self::Error => "error",
-            Self::Flaky => "flaky",
-            Self::Skipped => "skipped",
-            Self::NotRun => "not-run",
-        }
+        ["pass", "fail", "timeout", "error", "flaky", "skipped", "not-run"][self as usize]
     }
 }
 
