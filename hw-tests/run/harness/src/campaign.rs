@@ -250,8 +250,7 @@ fn with_failed_verdict_code<S: Suite>(
     failure: CommandError,
     recorder: &ResultRecorder<S>,
 ) -> CommandError {
-    let code =
-        if recorder.totals.with_known_passing.fail > 0 { FAILED } else { failure.code };
+    let code = if recorder.totals.with_known_passing.fail > 0 { FAILED } else { failure.code };
     CommandError { code, ..failure }
 }
 

@@ -66,7 +66,8 @@ impl LiveBoard {
             }
         };
         link.set_window(identity.window);
-        let mut live = Self { link, identity, own_routines, config: config.clone(), programs, board };
+        let mut live =
+            Self { link, identity, own_routines, config: config.clone(), programs, board };
         live.report_ready();
         // What was recorded during the set-up belongs to no request.
         if let Some(instruments) = live.instrumentation() {

@@ -19,14 +19,13 @@ pub(crate) use boards::{COMPLETE, missing_boards};
 pub use diff::RunDiff;
 pub(crate) use files::has_report;
 pub use files::{
-    HISTORY_FILES, REPORT_FILES, WriteError, prepare_folder, write_files, write_history,
-    write_no_run,
+    HISTORY_FILES, REPORT_FILES, prepare_folder, write_files, write_history, write_no_run,
 };
 pub use history::{History, PastRun};
-pub use merge::{MergeError, merge_shards};
+pub use merge::merge_shards;
 pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
+pub use stored::StoredReport;
 pub(crate) use stored::{MAX_REPORT_BYTES, REPORT_PREFIX, parse_report};
-pub use stored::{ReadError, StoredReport};
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};

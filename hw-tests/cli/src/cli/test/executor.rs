@@ -112,7 +112,8 @@ impl TestExecutor {
         let outcome = match &mut self.machine {
             TestMachine::Simulated(_) => Ok(()),
             TestMachine::Board(machine) if !file.fits(&machine.live().config.profile.name) => {
-                let (boards, profile) = (file.boards.join(", "), &machine.live().config.profile.name);
+                let (boards, profile) =
+                    (file.boards.join(", "), &machine.live().config.profile.name);
                 Err(Refusal::Skipped(format!("its file is for {boards}, not {profile}")))
             }
             TestMachine::Board(machine) => match machine.load(&file.program) {
