@@ -5,12 +5,10 @@
 //! `SargonBoard::submit` and `SargonBoard::next_reply`.
 
 mod damage;
-mod findings;
 mod pipeline;
 mod requests;
 
-pub(crate) use damage::StatusFinding;
-pub(crate) use findings::Finding;
+pub(crate) use damage::{Finding, StatusFinding};
 pub(crate) use pipeline::{CaseReply, Response};
 pub(crate) use requests::CasePlan;
 
