@@ -12,9 +12,7 @@ use sargon_reference::{AttackersArray, Behaviour, Colour, Piece, Position, Squar
 
 use super::{Response, SargonBoard};
 use crate::checks::ExpectedPosition;
-use crate::responses::{
-    ExchangeResponse, ExhaustResponse, ObservedBooking, ObservedExchange, PositionResponse,
-};
+use crate::responses::{ExchangeResponse, ExhaustResponse, ObservedBooking, PositionResponse};
 
 /// Processing time of any position; 64 squares with every line full take half of it.
 const POSITION_T_STATES: u64 = 3_000_000;
@@ -113,12 +111,6 @@ impl SargonBoard {
             Reply::Points(found) => Ok(found),
             other => Err(unexpected_reply(POINTS_OPERATION, &other)),
         }
-    }
-
-    /// Takes the last exchange's recorded calls, if the board is simulated and called XCHNG.
-    pub fn take_observed_exchange(&mut self) -> Option<ObservedExchange> {
-        let hits = self.take_hits()?;
-        self.probe.observed_exchange(&hits)
     }
 
     /// Sends a request that has a single reply, and waits for it.
