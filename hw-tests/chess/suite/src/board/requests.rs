@@ -64,6 +64,7 @@ impl SargonBoard {
         let bookings = hits.map(|at| at.iter().map(ObservedBooking::from_registers).collect());
         Ok(ExchangeResponse { residue, status, bookings })
     }
+
     /// Requests the exchanges of consecutive arrays.
     pub fn request_exhaust(
         &mut self,

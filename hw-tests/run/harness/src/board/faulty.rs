@@ -10,7 +10,7 @@ use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{ControlLine, Transport};
 
-use super::fault_schedule::{FaultCounts, FaultSchedule, InjectedFault};
+use super::fault_schedule::{FaultCounts, FaultSchedule, InjectedFault, Phase};
 use super::{Board, BoardError, ResetFn, RunningApplication, lock};
 
 /// Most attempts to open a disconnected device that fail.
@@ -50,7 +50,7 @@ impl State {
     /// The board was reset and runs its monitor.
     fn reset(&mut self) {
         (self.is_stuck, self.is_wrong_firmware) = (false, false);
-        self.schedule.set_recovering();
+        self.schedule.phase = Phase::Recovering;
     }
 }
 
@@ -114,12 +114,12 @@ impl Board for FaultyBoard {
     }
 
     fn on_ready(&mut self, ready: &RunningApplication) {
-        lock(&self.state).schedule.set_active();
+        lock(&self.state).schedule.phase = Phase::Active;
         self.board.on_ready(ready);
     }
 
     fn on_recovered(&mut self) {
-        lock(&self.state).schedule.set_active();
+        lock(&self.state).schedule.phase = Phase::Active;
     }
 
     fn fault_counts(&self) -> Option<FaultCounts> {
@@ -158,7 +158,7 @@ impl FaultyLine {
         let shared = self.state.clone();
         let mut state = lock(&shared);
         if fault.needs_recovery() && fault != InjectedFault::Reset {
-            state.schedule.set_recovering();
+            state.schedule.phase = Phase::Recovering;
         }
         match fault {
             InjectedFault::Delay => {

@@ -144,7 +144,8 @@ impl History {
         for (number, run) in runs.iter().enumerate() {
             for case in &run.cases {
                 let has_passed = |board: usize| passed.contains(&(&*case.id, run.build(board)));
-                cases.entry(&case.id).or_default().add(number, case, has_passed(case.board));
+                let new = || CaseHistory { id: case.id.clone(), ..CaseHistory::default() };
+                cases.entry(&case.id).or_insert_with(new).add(number, case, has_passed(case.board));
                 for (board, verdict) in &case.on_boards {
                     let history = boards.entry(&run.boards[*board].0.name).or_default();
                     history.counts.add(*verdict, has_passed(*board));
@@ -154,8 +155,7 @@ impl History {
                 boards.entry(&board.name).or_default().add(number, board);
             }
         }
-        let cases = cases.into_iter().map(|(id, case)| CaseHistory { id: id.to_owned(), ..case });
-        let cases = cases.collect();
+        let cases = cases.into_values().collect();
         let named =
             |(name, board): (&str, BoardHistory)| BoardHistory { name: name.to_owned(), ..board };
         let boards = boards.into_iter().map(named).collect();
