@@ -64,7 +64,7 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
     let goal = goal(args)?;
     let interrupted = install_handler()?;
     let mut boards = prepare(args, &goal)?;
-    let target = boards.first().map_or_else(String::new, |it| it.target().phrase());
+    let target = boards.first().map_or_else(String::new, |it| it.board().target.phrase());
     let began = Instant::now();
     let began_there = board_time(&boards);
     let bar = progress_bar(goal.range.len() as u64);

@@ -9,8 +9,7 @@ mod run_loop;
 mod schedule;
 mod worker;
 
-pub use executor::Executor;
-pub use worker::ConnectedBoard;
+pub use executor::{ConnectedBoard, Executor};
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -13,9 +13,10 @@ use rcflash_transport::time::{Duration, Instant};
 
 use super::board_rows::BoardRows;
 use super::schedule::{Rounds, Schedule, SettledCase};
-use super::worker::{ConnectedBoard, Message};
+use super::worker::Message;
 use super::{
-    CaseOf, Executor, FinishedRun, Member, Observer, Prepare, Reporter, ResultRecorder, RunConfig,
+    CaseOf, ConnectedBoard, Executor, FinishedRun, Member, Observer, Prepare, Reporter,
+    ResultRecorder, RunConfig,
 };
 use crate::report;
 use crate::results::{BoardReady, Clock};

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use cli_support::exit::CommandError;
 use hil_harness::baseline;
-use hil_harness::campaign::{self, Executor, FinishedRun, Member, Observer, RunConfig, RunContext};
+use hil_harness::campaign::{
+    self, ConnectedBoard, Executor, FinishedRun, Member, Observer, RunConfig, RunContext,
+};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::SetupError;
 use hil_harness::report::{Report, RunTarget};
@@ -30,24 +32,20 @@ const ALL_PASS: Plan = Plan { failing: "", interrupted_after: usize::MAX };
 /// Runs cases in memory.
 struct InMemory(Plan);
 
+const NAME: &str = "simulated without a line";
+
 impl Executor for InMemory {
     type Suite = TestSuite;
     type Plan = Plan;
 
-    fn name(&self) -> &str {
-        "simulated without a line"
-    }
-
-    fn program(&self) -> String {
-        "mul.asm, build 00000001".to_owned()
-    }
-
-    fn own_routines(&self) -> &[&'static str] {
-        &["MUL"]
-    }
-
-    fn target(&self) -> RunTarget {
-        RunTarget { board: self.name().to_owned(), ..RunTarget::default() }
+    fn board(&self) -> ConnectedBoard {
+        ConnectedBoard {
+            name: NAME.to_owned(),
+            program: "mul.asm, build 00000001".to_owned(),
+            identity: None,
+            own_routines: vec!["MUL"],
+            target: RunTarget { board: NAME.to_owned(), ..RunTarget::default() },
+        }
     }
 
     fn run(
