@@ -7,7 +7,6 @@ mod diagnose;
 mod machine;
 mod panes;
 mod registers;
-pub mod routine_runner;
 mod session;
 
 pub use coverage_workload::CoverageWorkload;
