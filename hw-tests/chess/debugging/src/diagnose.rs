@@ -8,8 +8,8 @@ use sargon_corpus::{Case, CaseInput, encode};
 use sargon_reference::{AttackersArray, ExchangeResult, Piece, Square, evaluate_as, exchange_as};
 
 use board_debugger::{
-    Breakpoint, BreakpointId, Debugger, ExecCommand, HaltReason, RunAborted, ShouldStop,
-    register_value, run_with_timeout,
+    Debugger, ExecCommand, HaltReason, RunAborted, ShouldStop, Stop, StopId, register_value,
+    run_with_timeout,
 };
 
 use crate::machine::EvaluatorMachine;
@@ -84,8 +84,8 @@ fn exchange_request(piece: Piece, array: &AttackersArray) -> Request {
 struct FaultSearch {
     debugger: Debugger,
     within: f64,
-    xchng: BreakpointId,
-    bookings: Vec<BreakpointId>,
+    xchng: StopId,
+    bookings: Vec<StopId>,
 }
 
 impl FaultSearch {
@@ -93,9 +93,8 @@ impl FaultSearch {
         let symbol = |name: &'static str| debugger.code().symbol(name);
         let entry = symbol("XCHNG").ok_or(SessionError::NoLabel("XCHNG"))?;
         let places: Vec<u16> = BOOKING_LABELS.into_iter().filter_map(symbol).collect();
-        let xchng = debugger.stops.add_breakpoint(Breakpoint::at(entry));
-        let bookings =
-            places.iter().map(|at| debugger.stops.add_breakpoint(Breakpoint::at(*at))).collect();
+        let xchng = debugger.stops.add(Stop::at(entry));
+        let bookings = places.iter().map(|at| debugger.stops.add(Stop::at(*at))).collect();
         Ok(Self { debugger, within, xchng, bookings })
     }
 

@@ -1,8 +1,8 @@
 //! Debug sessions at the call of XCHNG for a square.
 
 use board_debugger::{
-    BoundExpression, Breakpoint, DebugKernel, Debugger, ExecCommand, HaltReason, LoadedProgram,
-    RunAborted, ShouldStop, TargetError, open_program_on_target, run_with_timeout,
+    BoundExpression, DebugKernel, Debugger, ExecCommand, HaltReason, LoadedProgram, RunAborted,
+    ShouldStop, Stop, TargetError, open_program_on_target, run_with_timeout,
 };
 use firmware::ProgramKind;
 use firmware::build::{BuildError, build_with};
@@ -93,9 +93,7 @@ pub fn run_to_exchange(
     let condition = format!("[M3] == {}", encode::square(square));
     let condition =
         BoundExpression::parse(&condition, code).map_err(|_| SessionError::NoLabel("M3"))?;
-    let id = debugger
-        .stops
-        .add_breakpoint(Breakpoint { condition: Some(condition), ..Breakpoint::at(xchng) });
+    let id = debugger.stops.add(Stop { condition: Some(condition), ..Stop::at(xchng) });
     let outcome = match run_with_timeout(&mut debugger, within, should_stop) {
         Err(aborted) => EntryOutcome::Aborted(aborted),
         Ok(HaltReason::Breakpoint) => EntryOutcome::Reached,

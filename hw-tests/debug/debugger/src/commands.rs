@@ -131,7 +131,7 @@ pub fn run(
     should_stop: ShouldStop<'_>,
 ) -> HaltReason {
     let is_forward = !command.is_step() && !command.is_reverse();
-    let halt = match debugger.stops.take_postponed() && is_forward {
+    let halt = match std::mem::take(&mut debugger.stops.has_postponed) && is_forward {
         true => HaltReason::Breakpoint,
         false => debugger.run(command, &mut *should_stop),
     };
@@ -147,14 +147,13 @@ fn run_breakpoint_commands(
     should_stop: ShouldStop<'_>,
 ) -> HaltReason {
     while halt == HaltReason::Breakpoint {
-        let lists =
-            debugger.stops.halting().filter_map(|(_, breakpoint)| breakpoint.commands.clone());
+        let lists = debugger.stops.halting().filter_map(|(_, stop)| stop.commands.clone());
         let lists: Vec<String> = lists.collect();
         if lists.is_empty() {
             break;
         }
         if (should_stop)(debugger) {
-            debugger.stops.postpone_commands();
+            debugger.stops.has_postponed = true;
             return HaltReason::Paused;
         }
         let commands = lists.iter().flat_map(|list| list.split(';'));
@@ -176,9 +175,9 @@ fn execute_to_motion<'c>(
             Ok(CommandOutcome::Halted(halt)) => return Some(halt),
             Ok(outcome) => {
                 let text = shown_outcome(debugger, &outcome);
-                debugger.stops.log(text);
+                debugger.stops.log.push(text);
             }
-            Err(problem) => debugger.stops.log(format!("{}: {problem}", command.trim())),
+            Err(problem) => debugger.stops.log.push(format!("{}: {problem}", command.trim())),
         }
     }
     None

@@ -50,7 +50,7 @@ pub mod view;
 
 pub use debugger::{Debugger, Reload, ShouldStop};
 pub use exec::{ExecCommand, HaltReason};
-pub use expression::BoundExpression;
+pub use expression::{BoundExpression, MachineState};
 pub use machine::Machine;
 pub use motions::{Motion, MotionKind};
 pub use program::{LoadedProgram, ProgramError, ProgramFile, ram_layout};
@@ -59,8 +59,8 @@ pub use session::{
     RunAborted, board_with_program, open_program, open_program_on_target, run_with_timeout,
 };
 pub use stops::{
-    Breakpoint, BreakpointId, HitCondition, StopPoints, WatchHit, WatchTarget, WatchTrigger,
-    Watchpoint, WatchpointId,
+    HitCondition, Stop, StopId, StopKind, StopPoints, WatchHit, WatchTarget, WatchTrigger,
+    Watchpoint,
 };
 pub use target::{DebugKernel, KernelError, TargetError};
 pub use timeline::OpenCall;

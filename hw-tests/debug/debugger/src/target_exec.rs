@@ -68,7 +68,7 @@ impl TargetStepper<'_, '_> {
     }
 
     fn breakpoints(&self) -> Vec<u16> {
-        self.debugger.stops.breakpoints().map(|(_, breakpoint)| breakpoint.address).collect()
+        self.debugger.stops.addresses().collect()
     }
 
     /// Predicts the state after the instruction at PC. An RST 6 of the program itself is skipped.

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use board_simulator::{BoardModel, BusAccess, QueueLine, Registers, StepOutcome};
 
+use crate::expression::MachineState;
 pub(crate) use calls::CallStack;
 pub use calls::OpenCall;
 use history::{History, ReverseStepCounts, Snapshot};
@@ -98,14 +99,6 @@ impl Timeline {
 
     pub(crate) fn board(&self) -> &BoardModel<QueueLine> {
         &self.board
-    }
-
-    pub(crate) fn registers(&self) -> Registers {
-        self.board.registers()
-    }
-
-    pub(crate) fn peek(&self, address: u16) -> u8 {
-        self.board.bus().peek(address)
     }
 
     /// The number of instructions and waits executed since the start.
@@ -334,6 +327,16 @@ impl Timeline {
         let output_bytes = output.len();
         self.board.line_mut().from_board = output;
         Snapshot { board, output_bytes, present: self.present.clone() }
+    }
+}
+
+impl MachineState for Timeline {
+    fn registers(&self) -> Registers {
+        self.board.registers()
+    }
+
+    fn peek(&self, address: u16) -> u8 {
+        self.board.bus().peek(address)
     }
 }
 

@@ -8,7 +8,7 @@ use super::response::{ResponseBody, memory_reference, source_name, source_of};
 use super::types::{Arguments, RequestedBreakpoint};
 use crate::commands::{StopText, parse_watch};
 use crate::location::{self, Location};
-use crate::{Debugger, HaltReason, Watchpoint};
+use crate::{Debugger, HaltReason, StopKind, Watchpoint};
 
 /// Maximum number of lines in one `breakpointLocations` request.
 const MAX_LOCATION_LINES: u32 = 10_000;
@@ -85,7 +85,7 @@ fn set_one(
         condition: given(&requested.condition),
         hits: given(&requested.hit_condition),
         log: given(&requested.log_message),
-        commands: None,
+        ..StopText::default()
     };
     let at = |debugger, place: &str| {
         let at = location::resolve_address(debugger, place)?;
@@ -100,11 +100,14 @@ fn set_one(
             let watch = parse_watch(debugger, &requested.data_id)?;
             let access = requested.access_type.as_deref().unwrap_or("write");
             let (reads, writes) = (access != "write", access != "read");
-            let id = text.add_watchpoint(debugger, Watchpoint { reads, writes, ..watch })?;
-            return Ok((vec![id], json!({ "id": id, "verified": true })));
+            let kind = StopKind::Watchpoint(Watchpoint { reads, writes, ..watch });
+            let ids = text.add(debugger, &[kind])?;
+            let status = json!({ "id": ids[0], "verified": true });
+            return Ok((ids, status));
         }
     };
-    let ids = text.add_breakpoints(debugger, &addresses)?;
+    let kinds: Vec<StopKind> = addresses.iter().copied().map(StopKind::Breakpoint).collect();
+    let ids = text.add(debugger, &kinds)?;
     let line = addresses.first().and_then(|at| debugger.code().line_at(*at));
     let status = json!({
         "id": ids.first(), "verified": true, "message": adjusted,

@@ -9,8 +9,8 @@ use crate::debugger::PaneVariable;
 use crate::expression::format_number;
 use crate::location;
 use crate::{
-    Debugger, FLAGS, REGISTER_NAMES, REGISTER_PAIRS, WatchTarget, canonical_register_name,
-    register_value,
+    Debugger, FLAGS, REGISTER_NAMES, REGISTER_PAIRS, StopKind, WatchTarget,
+    canonical_register_name, register_value,
 };
 use z80_core::parse_number;
 
@@ -76,7 +76,7 @@ fn pane_variable(debugger: &Debugger, shown: PaneVariable) -> Value {
     let Some(expression) = expression else { return read_only(&name, &value) };
     let address = location::parse(debugger, &expression).ok().map(|parsed| {
         let address = parsed.memory_operand().map_or(parsed, |(address, _)| address);
-        memory_reference(address.value(&debugger.registers(), &|at| debugger.peek(at)))
+        memory_reference(address.value(&debugger.boards))
     });
     json!({
         "name": name, "value": value, "type": expression, "evaluateName": expression,
@@ -143,9 +143,6 @@ pub(super) fn parse_typed_value(debugger: &Debugger, text: &str) -> Result<u16, 
 /// Handles `dataBreakpointInfo`: for a variable, an address range, or any argument of the command
 /// `watch`, such as a label or a port.
 pub(super) fn data_info(debugger: &Debugger, arguments: &Arguments) -> ResponseBody {
-    if let Err(description) = debugger.can_set_watchpoint() {
-        return Ok(json!({ "dataId": null, "description": description }));
-    }
     let bytes = arguments.bytes.unwrap_or(1).max(1);
     let text = match arguments.variables_reference {
         _ if arguments.as_address => Some(format!("{},{bytes}", arguments.name)),
@@ -153,7 +150,11 @@ pub(super) fn data_info(debugger: &Debugger, arguments: &Arguments) -> ResponseB
         scope => target_of(debugger, scope, &arguments.name),
     };
     let cannot = || format!("{} can't be watched", arguments.name);
-    let watch = match text.ok_or_else(cannot).and_then(|text| parse_watch(debugger, &text)) {
+    let watch = text.ok_or_else(cannot).and_then(|text| {
+        let watch = parse_watch(debugger, &text)?;
+        debugger.can_set(StopKind::Watchpoint(watch)).map(|()| watch)
+    });
+    let watch = match watch {
         Ok(watch) => watch,
         Err(description) => return Ok(json!({ "dataId": null, "description": description })),
     };

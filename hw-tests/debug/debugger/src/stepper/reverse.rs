@@ -6,7 +6,8 @@ use board_simulator::{AccessKind, StepOutcome};
 
 use super::{STOP_CHECK_STEPS, SimulatedStepper, Stepper};
 use crate::exec::HaltReason;
-use crate::stops::{StepTrace, WatchHit, WatchTrigger};
+use crate::expression::MachineState;
+use crate::stops::{WatchHit, WatchTrigger};
 use crate::timeline::Timeline;
 
 /// What a search in the past looks for: returns the reason to halt in a state before a step, or at
@@ -64,25 +65,13 @@ impl SimulatedStepper<'_, '_> {
 
     /// Goes back to the last breakpoint or watchpoint of those that are set now.
     pub(super) fn go_back_to_stop(&mut self) -> HaltReason {
-        let stops = self.debugger.stops.set().clone();
+        let stops = self.debugger.stops.set.clone();
         let has_watchpoints = stops.has_watchpoints();
-        let halt = self.go_back_to(has_watchpoints, &mut |timeline, moment| {
-            let read = |at| timeline.peek(at);
-            match moment {
-                Moment::Before => {
-                    let registers = timeline.registers();
-                    let is_held = stops.breakpoints_held(&registers, &read).next().is_some();
-                    is_held.then_some(HaltReason::Breakpoint)
-                }
-                Moment::After if !has_watchpoints => None,
-                Moment::After => {
-                    let hit = stops.watch_hit(&StepTrace::of(timeline), &read);
-                    hit.map(HaltReason::Watchpoint)
-                }
-            }
+        let halt = self.go_back_to(has_watchpoints, &mut |timeline, moment| match moment {
+            Moment::Before => stops.reached(timeline).next().map(|_| HaltReason::Breakpoint),
+            Moment::After => stops.watch_hit(timeline).map(HaltReason::Watchpoint),
         });
-        let boards = &self.debugger.boards;
-        let halting = stops.breakpoints_held(&boards.registers(), &|at| boards.peek(at)).collect();
+        let halting = stops.reached(&self.debugger.boards.timeline).collect();
         self.debugger.stops.set_halting(halting);
         halt
     }

@@ -90,7 +90,7 @@ impl Stepper for SimulatedStepper<'_, '_> {
                             && (registers.pc == address || debugger.has_returned())
                 }
                 Goal::ReturnAbove(sp) => registers.sp > sp && debugger.has_returned(),
-                Goal::True(condition) => condition.value(&registers, &|at| debugger.peek(at)) != 0,
+                Goal::True(condition) => condition.value(&debugger.boards) != 0,
             }
         })
     }

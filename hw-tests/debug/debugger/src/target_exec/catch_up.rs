@@ -5,6 +5,7 @@ use board_simulator::{Registers, StepOutcome};
 
 use crate::debugger::{Debugger, ShouldStop};
 use crate::exec::HaltReason;
+use crate::expression::MachineState;
 use crate::stepper::STOP_CHECK_STEPS;
 use crate::target::{BLOCK_BYTES, TwinEvent};
 

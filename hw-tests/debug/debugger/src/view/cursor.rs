@@ -3,7 +3,7 @@
 use super::{Cursor, KeyAction, NARROW_ROW, Screen};
 use crate::commands::Pane;
 use crate::render;
-use crate::stops::Breakpoint;
+use crate::stops::{Stop, StopKind};
 use crate::{Debugger, ExecCommand};
 
 impl Screen {
@@ -115,14 +115,14 @@ impl Screen {
             return KeyAction::Nothing;
         };
         let was = debugger.stops.has_breakpoint(at);
-        if let (false, Err(problem)) = (was, debugger.can_set_breakpoint(at)) {
+        if let (false, Err(problem)) = (was, debugger.can_set(StopKind::Breakpoint(at))) {
             self.status = problem;
             return KeyAction::Nothing;
         }
         let stops = &mut debugger.stops;
         stops.remove_breakpoints_at(at);
         if !was {
-            stops.add_breakpoint(Breakpoint::at(at));
+            stops.add(Stop::at(at));
         }
         let what = if was { "no breakpoint" } else { "breakpoint" };
         self.status = format!("{what} at {}", debugger.code().describe_address(at));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use board_debugger::panes::read_panes;
-use board_debugger::{Breakpoint, Debugger, LoadedProgram, board_with_program};
+use board_debugger::{Debugger, LoadedProgram, Stop, board_with_program};
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED, USAGE};
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
@@ -51,7 +51,7 @@ pub(super) fn open(
     let mut debugger = Debugger::new(board, code);
     panes.into_iter().for_each(|pane| debugger.add_pane(pane));
     for address in [state.registers.pc, state.return_address] {
-        debugger.stops.add_breakpoint(Breakpoint::at(address));
+        debugger.stops.add(Stop::at(address));
     }
     let message = Some(message(name, &state));
     Ok(StartedSession { message, ..StartedSession::program(debugger) })
