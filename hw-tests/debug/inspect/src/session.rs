@@ -18,8 +18,6 @@ use sargon_debugging::{
     DebugSession, EntryOutcome, SessionError, add_panes, open_for_position,
     open_position_on_target, run_to_exchange,
 };
-use serde::de::Error;
-use serde::{Deserialize, Deserializer};
 
 use super::target::{TargetArgs, TargetConnection, target_error};
 
@@ -51,15 +49,13 @@ pub(super) struct SessionArgs {
     pub(super) program: ProgramArgs,
 }
 
-#[derive(Debug, Args, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Args)]
 pub(super) struct ProgramArgs {
     /// Layout file (TOML) of a program; without it `.PROG.` begins at the start of the board's RAM
     #[arg(long, value_name = "FILE", help_heading = "Program")]
     pub(super) layout: Option<PathBuf>,
     /// Define a symbol before a program's first line
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define, help_heading = "Program")]
-    #[serde(deserialize_with = "defines")]
     pub(super) define: Vec<(String, u16)>,
     /// Also search this folder for included files
     #[arg(short = 'I', long = "include", value_name = "FOLDER", help_heading = "Program")]
@@ -67,11 +63,9 @@ pub(super) struct ProgramArgs {
     /// Symbols and lines of a program: a symbol file, map or listing of any assembler or linker; the
     /// default is the first such file of the same name
     #[arg(long, value_name = "FILE", help_heading = "Program")]
-    #[serde(deserialize_with = "one_or_more")]
     pub(super) symbols: Vec<PathBuf>,
     /// Address of a binary
     #[arg(long, value_name = "ADDRESS", value_parser = parse_address, help_heading = "Program")]
-    #[serde(deserialize_with = "address")]
     pub(super) origin: Option<u16>,
     /// Entry point of a program: a label or a number
     #[arg(long, value_name = "ADDRESS", help_heading = "Program")]
@@ -237,31 +231,6 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
 fn parse_address(text: &str) -> Result<u16, String> {
     let number = board_debugger::parse_number(text);
     number.ok_or_else(|| format!("invalid address '{text}': expected one such as 8000H"))
-}
-
-/// An address of `launch` is a string.
-fn address<'de, D: Deserializer<'de>>(text: D) -> Result<Option<u16>, D::Error> {
-    let text = Option::<String>::deserialize(text)?;
-    text.map(|text| parse_address(&text).map_err(D::Error::custom)).transpose()
-}
-
-/// A list of files of `launch`, or one.
-fn one_or_more<'de, D: Deserializer<'de>>(files: D) -> Result<Vec<PathBuf>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Files {
-        One(PathBuf),
-        More(Vec<PathBuf>),
-    }
-    Ok(match Files::deserialize(files)? {
-        Files::One(file) => vec![file],
-        Files::More(files) => files,
-    })
-}
-
-fn defines<'de, D: Deserializer<'de>>(texts: D) -> Result<Vec<(String, u16)>, D::Error> {
-    let texts = Vec::<String>::deserialize(texts)?;
-    texts.iter().map(|text| parse_define(text).map_err(D::Error::custom)).collect()
 }
 
 /// `NAME` or `NAME=VALUE`; without a value it is 1.
