@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let run = ImageRun { address: 0x8000, bytes: PROGRAM.into() };
     let known = MappedProgram { image: Image::new([run]), ..MappedProgram::default() };
     let profile = BoardProfile::named("rc2014-classic")?;
-    let mut debugger = open_program(&profile, LoadedProgram::new(known, 0x8000))?;
+    let mut debugger = open_program(&profile, LoadedProgram::new(known, 0x8000), None)?;
     let forward = forward(&mut debugger, STEPS);
     println!("forward, {} instructions: {forward:.2?}", debugger.step_count());
     for steps in [1, 10_000, 1_000_000, 10_000_000] {

@@ -64,13 +64,6 @@ impl Debugger {
         }
     }
 
-    /// Creates a debugger for a target; `twin` is a simulated board in the same state.
-    pub(super) fn on_target(twin: BoardModel<QueueLine>, code: CodeMap, target: Target) -> Self {
-        let mut debugger = Self::new(twin, code);
-        debugger.boards.target = Some(Box::new(target));
-        debugger
-    }
-
     /// Makes the command `restart` load the program again if its sources have changed.
     pub fn set_reload(&mut self, reload: Reload) {
         self.reload = Some(reload);

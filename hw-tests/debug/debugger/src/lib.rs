@@ -16,7 +16,7 @@
 //! let mut mapped = MappedProgram::default();
 //! mapped.image = tdlasm::image::parse_intel_hex(":028000003C3C06\n:00000001FF\n")?.0;
 //! let profile = BoardProfile::named("rc2014-classic")?;
-//! let mut debugger: Debugger = open_program(&profile, LoadedProgram::new(mapped, 0x8000))?;
+//! let mut debugger: Debugger = open_program(&profile, LoadedProgram::new(mapped, 0x8000), None)?;
 //!
 //! assert_eq!(debugger.run(ExecCommand::Step, &mut |_| false), HaltReason::Completed);
 //! assert_eq!(debugger.registers().pc, 0x8001);
@@ -55,9 +55,7 @@ pub use machine::Machine;
 pub use motions::{Motion, MotionKind};
 pub use program::{LoadedProgram, ProgramError, ProgramFile, ram_layout};
 pub use render::{DisassembledInstruction, describe_halt, disassemble_at};
-pub use session::{
-    RunAborted, board_with_program, open_program, open_program_on_target, run_with_timeout,
-};
+pub use session::{RunAborted, board_with_program, open_program, run_with_timeout};
 pub use stops::{
     HitCondition, Stop, StopId, StopKind, StopPoints, WatchHit, WatchTarget, WatchTrigger,
     Watchpoint,

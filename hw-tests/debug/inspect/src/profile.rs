@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use board_debugger::open_program;
 use board_debugger::profiling::{
     CallgrindProfile, RoutineTime, StepCounter, annotated_source, comparison_table,
     flame_graph_svg, line_table, line_times, routine_table, routine_times, to_speedscope,
@@ -14,11 +15,11 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::encode;
-use sargon_debugging::EvaluatorMachine;
+use sargon_debugging::{EvaluatorMachine, open_position};
 use serde_json::json;
 
 use super::sampling::Sampling;
-use super::target::TargetArgs;
+use super::target::{TargetArgs, target_error};
 use super::workload::Workload;
 use cli_support::output::{json_line, print};
 use sargon_corpus::args::{NamedPosition, PositionArgs};
@@ -117,13 +118,24 @@ pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
 
 fn sample(args: &ProfileArgs, profile: &BoardProfile) -> CommandResult {
     let sampling = Sampling { sample_count: args.samples, json: args.json };
-    let board = args.board.as_deref();
     if let Some(program) = args.workload.load(profile)? {
-        return sampling.program(args.line.connect(board)?, program, args.workload.input());
+        let kernel = args.line.connect(profile)?;
+        let mut debugger = open_program(profile, program, kernel).map_err(target_error)?;
+        return sampling.program(&mut debugger, args.workload.input());
     }
     let mut positions = args.positions.open(false)?;
+    let mut all = Vec::new();
+    positions.for_each(NamedPosition::position, |_, position, _| {
+        all.push(position);
+        Ok(())
+    })?;
+    let Some(first) = all.first() else { return positions.finish(Ok(0)) };
     let evaluator = Evaluator { behaviour: args.behaviour, own: None };
-    sampling.evaluator(args.line.connect(board)?, &evaluator, &mut positions)
+    let kernel = args.line.connect(profile)?;
+    let mut debugger =
+        open_position(profile, &evaluator, first, kernel, &mut |_| false).map_err(target_error)?;
+    sampling.evaluator(&mut debugger, &all)?;
+    positions.finish(Ok(0))
 }
 
 struct Measured {

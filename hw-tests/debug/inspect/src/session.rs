@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use board_debugger::{
     Debugger, ProgramError, ProgramFile, Reload, RunAborted, ShouldStop, open_program,
-    open_program_on_target,
 };
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE};
@@ -15,11 +14,10 @@ use cli_support::time::time_within;
 use firmware::evaluator::{Behaviour, Evaluator};
 use sargon_corpus::args::{parse_position, parse_square, position};
 use sargon_debugging::{
-    DebugSession, EntryOutcome, SessionError, add_panes, open_for_position,
-    open_position_on_target, run_to_exchange,
+    DebugSession, EntryOutcome, SessionError, add_panes, open_position, run_to_exchange,
 };
 
-use super::target::{TargetArgs, TargetConnection, target_error};
+use super::target::{TargetArgs, target_error};
 
 #[derive(Args)]
 pub(super) struct SessionArgs {
@@ -130,15 +128,10 @@ impl SessionArgs {
         let square = parse_square(square).map_err(|problem| CommandError::new(USAGE, problem))?;
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let position = position(&self.target)?;
-        let board = self.board.as_deref();
-        let debugger = if self.line.uses_kernel() {
-            let TargetConnection { profile, kernel } = self.line.connect(board)?;
-            let stop = &mut *should_stop;
-            open_position_on_target(&profile, &evaluator, &position, kernel, stop)
-                .map_err(target_error)?
-        } else {
-            open_for_position(&self.line.profile(board)?, &evaluator, &position)?
-        };
+        let profile = self.line.profile(self.board.as_deref())?;
+        let kernel = self.line.connect(&profile)?;
+        let debugger = open_position(&profile, &evaluator, &position, kernel, &mut *should_stop)
+            .map_err(target_error)?;
         let session = run_to_exchange(debugger, square, self.within(), should_stop);
         let DebugSession { debugger, outcome } = session.map_err(session_error)?;
         let message = outcome.message(&debugger);
@@ -169,7 +162,8 @@ impl SessionArgs {
         let profile = self.line.profile(self.board.as_deref()).ok()?;
         Some(Box::new(move || {
             let program = file.load(&profile).map_err(|error| error.to_string())?;
-            let debugger = open_program(&profile, program).map_err(|error| error.to_string())?;
+            let debugger = open_program(&profile, program, None);
+            let debugger = debugger.map_err(|error| error.to_string())?;
             Ok(StartedSession::program(debugger).debugger)
         }))
     }
@@ -179,18 +173,13 @@ impl SessionArgs {
             let problem = "missing square after the position, such as e4";
             return Err(CommandError::new(USAGE, problem));
         }
-        let board = self.board.as_deref();
-        let profile = self.line.profile(board)?;
+        let profile = self.line.profile(self.board.as_deref())?;
         let program = self.program.file(&self.target).load(&profile).map_err(program_error)?;
         if !program.warnings.is_empty() {
             eprint!("{}", program.warnings);
         }
-        let debugger = if self.line.uses_kernel() {
-            let TargetConnection { profile, kernel } = self.line.connect(board)?;
-            open_program_on_target(&profile, program, kernel).map_err(target_error)?
-        } else {
-            open_program(&profile, program).map_err(program_error)?
-        };
+        let kernel = self.line.connect(&profile)?;
+        let debugger = open_program(&profile, program, kernel).map_err(target_error)?;
         Ok(StartedSession::program(debugger))
     }
 }
@@ -219,7 +208,6 @@ pub(super) fn session_error(error: SessionError) -> CommandError {
 /// Converts an error of a program: exit code 3 for unreadable files, 2 for arguments, else 1.
 pub(super) fn program_error(error: ProgramError) -> CommandError {
     match error {
-        ProgramError::Build(error) => error.into(),
         ProgramError::Read(..) => CommandError::new(ENVIRONMENT, error),
         ProgramError::Program(_, ref cause) if cause.is_usage() => CommandError::new(USAGE, error),
         ProgramError::NoEntry(_) | ProgramError::Project(_) => CommandError::new(USAGE, error),

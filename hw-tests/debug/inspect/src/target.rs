@@ -40,11 +40,6 @@ pub(super) struct TargetArgs {
     pub(super) force: bool,
 }
 
-pub(super) struct TargetConnection {
-    pub(super) profile: BoardProfile,
-    pub(super) kernel: Box<dyn DebugKernel>,
-}
-
 impl TargetArgs {
     /// Returns `true` if the debug kernel is used.
     pub(super) fn uses_kernel(&self) -> bool {
@@ -67,19 +62,22 @@ impl TargetArgs {
         self.choice().map(|choice| choice.board(read)).transpose()
     }
 
-    pub(super) fn connect(&self, board: Option<&str>) -> Result<TargetConnection, CommandError> {
-        let profile = self.profile(board)?;
+    /// Returns a connection to the board on which the debug kernel is used; `None` for a simulated
+    /// board.
+    pub(super) fn connect(
+        &self,
+        profile: &BoardProfile,
+    ) -> Result<Option<Box<dyn DebugKernel>>, CommandError> {
+        let Some((board, _)) = self.board()? else { return Ok(None) };
         let mut plan = BoardConfig::simulated(profile.clone());
-        if let Some((board, _)) = self.board()? {
-            plan.board = board;
-        }
+        plan.board = board;
         let (force, cases) = (self.force, vec!["debug".to_owned()]);
         plan.recording = self.record.clone().map(|file| RecordOptions { file, cases, force });
         plan.reconnect_timeout = Duration::ZERO;
-        let monitor = build(&profile, ProgramKind::Monitor)?;
+        let monitor = build(profile, ProgramKind::Monitor)?;
         let reached = plan.connect(&monitor.bytes);
         let (board, link) = reached.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
-        Ok(TargetConnection { profile, kernel: Box::new(LinkKernel::new(link, board)) })
+        Ok(Some(Box::new(LinkKernel::new(link, board))))
     }
 }
 

@@ -46,7 +46,7 @@ impl Workload {
         profile: &BoardProfile,
     ) -> Result<Option<(StepCounter, CodeMap)>, CommandError> {
         let Some(program) = self.load(profile)? else { return Ok(None) };
-        let (mut board, code) = board_with_program(profile, program).map_err(program_error)?;
+        let (mut board, code) = board_with_program(profile, program)?;
         board.line_mut().to_board.extend(self.send.iter().flatten());
         let mut counter = StepCounter::new(&code);
         let t_states = self.run.as_secs_f64() * profile.clock_hz as f64;

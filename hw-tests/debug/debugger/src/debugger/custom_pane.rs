@@ -1,6 +1,7 @@
 //! Panes that a program adds to the debugger.
 
 use super::Debugger;
+use crate::panes::ExpressionPane;
 
 /// A pane that a program adds to the debugger. The command of its name shows it, and editors list
 /// its variables as a scope.
@@ -50,6 +51,13 @@ impl Debugger {
     /// Adds a pane, after those before it.
     pub fn add_pane(&mut self, pane: impl CustomPane + 'static) {
         self.panes.push(Box::new(pane));
+    }
+
+    /// Adds panes of expressions.
+    #[must_use]
+    pub fn with_panes(mut self, panes: Vec<ExpressionPane>) -> Self {
+        panes.into_iter().for_each(|pane| self.add_pane(pane));
+        self
     }
 
     /// The panes that the program has added.

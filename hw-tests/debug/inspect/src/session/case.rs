@@ -39,7 +39,7 @@ pub(super) fn open(
     }
     let program = LoadedProgram::new(file.program.linked.clone(), state.registers.pc);
     let panes = read_panes(Path::new(path)).map_err(|error| program_error(error.into()))?;
-    let (mut board, code) = board_with_program(profile, program).map_err(program_error)?;
+    let (mut board, code) = board_with_program(profile, program)?;
     board
         .bus_mut()
         .load(*ram.start(), &state.memory[usize::from(*ram.start())..=usize::from(*ram.end())]);
@@ -48,8 +48,7 @@ pub(super) fn open(
         board.bus_mut().load(state.return_address, &[HALT]);
     }
     board.set_registers(&state.registers);
-    let mut debugger = Debugger::new(board, code);
-    panes.into_iter().for_each(|pane| debugger.add_pane(pane));
+    let mut debugger = Debugger::new(board, code).with_panes(panes);
     for address in [state.registers.pc, state.return_address] {
         debugger.stops.add(Stop::at(address));
     }

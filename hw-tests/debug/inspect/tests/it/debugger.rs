@@ -10,7 +10,7 @@ use firmware::code_map::CodeMap;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use sargon_corpus::encode;
-use sargon_debugging::{EntryOutcome, open_for_position, run_to_exchange, xchng_register_roles};
+use sargon_debugging::{EntryOutcome, open_position, run_to_exchange, xchng_register_roles};
 use sargon_reference::{Square, evaluate, parse_fen};
 
 /// The article's Figure 1.
@@ -25,7 +25,8 @@ fn at_e5(behaviour: Behaviour) -> Debugger {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let position = parse_fen(FIGURE_1).expect("a position");
     let evaluator = Evaluator { behaviour, own: None };
-    let board = open_for_position(&profile, &evaluator, &position).expect("it is built");
+    let board =
+        open_position(&profile, &evaluator, &position, None, &mut |_| false).expect("it is built");
     let session = run_to_exchange(board, square("e5"), 10.0, &mut |_| false);
     let session = session.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(session.outcome, EntryOutcome::Reached);

@@ -16,7 +16,8 @@ fn counting() -> Debugger {
     let hex = hex.replacen("B6", "16", 1);
     known.image = tdlasm::image::parse_intel_hex(&hex).unwrap_or_else(|e| panic!("{e}")).0;
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-    open_program(&profile, LoadedProgram::new(known, 0x8000)).unwrap_or_else(|e| panic!("{e}"))
+    open_program(&profile, LoadedProgram::new(known, 0x8000), None)
+        .unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Runs for this many instructions.
