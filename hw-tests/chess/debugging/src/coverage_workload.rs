@@ -216,28 +216,16 @@ impl MeasuredBoard {
             self.run_position(&position);
         }
         self.send_invalid_requests();
-        for (space, count) in [(0, 400), (1, 600), (2, 800)] {
-            for piece in [0x01, 0x86] {
-                let attackers = 5;
-                let defenders = 0;
-                let request = ExhaustRequest { space, attackers, defenders, piece, count, crc: 0 };
-                self.request(&Request::Exhaust(request));
-            }
-        }
-        let last = ExhaustRequest {
-            space: 0,
-            attackers: 377,
-            defenders: 377,
-            piece: 0x86,
-            count: 9,
-            crc: 1,
-        };
-        for request in
-            [last, ExhaustRequest { space: 3, ..last }, ExhaustRequest { count: 0, ..last }]
-        {
-            self.request(&Request::Exhaust(request));
-        }
+        let (attackers, defenders, piece) = (377, 377, 0x86);
+        let last = ExhaustRequest { space: 0, attackers, defenders, piece, count: 9, crc: 1 };
+        let first = ExhaustRequest { attackers: 5, defenders: 0, crc: 0, ..last };
         for request in [
+            ExhaustRequest { count: 400, ..first },
+            ExhaustRequest { space: 1, piece: 1, count: 600, ..first },
+            ExhaustRequest { space: 2, count: 800, ..first },
+            last,
+            ExhaustRequest { space: 3, ..last },
+            ExhaustRequest { count: 0, ..last },
             ExhaustRequest { attackers: 378, ..last },
             ExhaustRequest { defenders: 378, ..last },
             ExhaustRequest { piece: 7, ..last },

@@ -94,7 +94,8 @@ pub fn run_to_exchange(
     let condition =
         BoundExpression::parse(&condition, code).map_err(|_| SessionError::NoLabel("M3"))?;
     let id = debugger.stops.add(Stop { condition: Some(condition), ..Stop::at(xchng) });
-    let outcome = match run_with_timeout(&mut debugger, within, should_stop) {
+    let outcome = match run_with_timeout(&mut debugger, ExecCommand::Continue, within, should_stop)
+    {
         Err(aborted) => EntryOutcome::Aborted(aborted),
         Ok(HaltReason::Breakpoint) => EntryOutcome::Reached,
         Ok(_) => EntryOutcome::NotCalled(square),

@@ -15,7 +15,6 @@ use table::Action;
 pub use print::{format_value, short_value};
 
 pub(super) use change::set;
-pub use change::unescape;
 pub(super) use print::evaluate;
 pub(super) use stop::{StopText, parse_watch};
 pub use table::{COMMANDS, Command};
@@ -64,18 +63,21 @@ pub enum Pane {
 }
 
 impl Pane {
-    /// Returns the command that shows the pane, if it does not depend on the state.
-    pub fn command(&self) -> Option<String> {
-        let name = match self {
-            Self::Memory(at) => return Some(format!("memory {at:04X}H")),
-            Self::Calls => "calls",
-            Self::Custom(name) => name,
-            Self::Stops => "stops",
-            Self::Displays => "display",
-            Self::Console => "console",
-            Self::Source(..) | Self::Code(_) | Self::Registers | Self::Help => return None,
+    /// Returns the command that shows the pane, if it does not depend on the state, and the title.
+    pub fn names(&self) -> (Option<String>, &str) {
+        let (command, title) = match self {
+            Self::Memory(at) => return (Some(format!("memory {at:04X}H")), "Memory"),
+            Self::Source(..) => (None, "Source"),
+            Self::Code(_) => (None, "Instructions"),
+            Self::Registers => (None, "Registers"),
+            Self::Help => (None, "Help"),
+            Self::Calls => (Some("calls"), "Calls"),
+            Self::Custom(name) => (Some(name.as_str()), name.as_str()),
+            Self::Stops => (Some("stops"), "Breakpoints"),
+            Self::Displays => (Some("display"), "Expressions"),
+            Self::Console => (Some("console"), "Console: c runs, keys go to the board"),
         };
-        Some(name.to_owned())
+        (command.map(str::to_owned), title)
     }
 
     /// Returns the lines of the pane; lists without an end have `rows` lines.

@@ -145,7 +145,7 @@ impl Debugger {
     }
 
     /// Instructions and waits that reverse commands have replayed so far, which their time depends
-    /// on: at most the distance between two snapshots for `back`, whatever its count.
+    /// on: at most twice the distance between two snapshots for `back`, whatever its count.
     pub fn replayed_steps(&self) -> u64 {
         self.boards.timeline.replayed_steps()
     }
@@ -154,7 +154,7 @@ impl Debugger {
     /// is known.
     pub fn interrupt_state(&self) -> (bool, Option<u8>) {
         match self.live_target() {
-            Some(target) => (target.enables_interrupts(), None),
+            Some(target) => (target.stopped.interrupts_enabled, None),
             None => {
                 let (enabled, mode) = self.boards.timeline.board().interrupt_state();
                 (enabled, Some(mode))
@@ -244,19 +244,17 @@ impl Debugger {
     /// All output of the board since the debugger was created, up to the current step.
     pub fn output(&self) -> &[u8] {
         let Boards { timeline, target } = &self.boards;
-        target.as_ref().map_or(&timeline.board().line().from_board, |target| target.output())
+        target.as_ref().map_or(&timeline.board().line().from_board, |target| &target.output)
     }
 
     /// The open calls, innermost first: those observed, then those guessed from the stack.
     pub fn calls(&self) -> Vec<OpenCall> {
-        match self.live_target() {
-            Some(_) => self.list_calls(&CallStack::default()),
-            None => self.list_calls(self.boards.timeline.calls()),
-        }
-    }
-
-    fn list_calls(&self, calls: &CallStack) -> Vec<OpenCall> {
-        calls.list(self.registers().sp, &self.code, &|at| self.peek(at))
+        let unobserved = CallStack::default();
+        let observed = match self.live_target() {
+            Some(_) => &unobserved,
+            None => self.boards.timeline.calls(),
+        };
+        observed.list(&self.code, &self.boards)
     }
 
     /// Restores the state in which the debugger was created. Breakpoints stay. Returns

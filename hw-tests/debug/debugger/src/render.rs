@@ -128,7 +128,6 @@ pub(super) fn memory(debugger: &Debugger, first: u16, rows: usize, width: u16) -
         let at = first.wrapping_add(width.wrapping_mul(row as u16));
         let bytes = debugger.dump(at, width.into());
         let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-        let digits: Vec<String> = digits.chunks(8).map(|half| half.join(" ")).collect();
         let text = characters(&bytes);
         format!("{at:04X}  {}  {text}", digits.join(" "))
     };

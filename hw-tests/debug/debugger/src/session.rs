@@ -22,19 +22,20 @@ pub enum RunAborted {
     Interrupted,
 }
 
-/// Runs until the board halts, for at most `within` seconds of its own time.
+/// Executes a command that runs the board, for at most `within` seconds of its own time.
 ///
 /// # Errors
 /// Returns `RunAborted::TimedOut` after that time, `RunAborted::Interrupted` if `should_stop`
 /// returned `true`.
 pub fn run_with_timeout(
     debugger: &mut Debugger,
+    command: ExecCommand,
     within: f64,
     should_stop: ShouldStop<'_>,
 ) -> Result<HaltReason, RunAborted> {
     let end = debugger.clock() + (within * debugger.clock_hz() as f64) as u64;
     let mut is_late = false;
-    let halt = debugger.run(ExecCommand::Continue, &mut |debugger| {
+    let halt = debugger.run(command, &mut |debugger| {
         is_late = debugger.clock() >= end;
         is_late || should_stop(debugger)
     });
@@ -67,7 +68,9 @@ pub fn board_with_program(
         return Ok((machine.board, CodeMap::from_programs([mapped, monitor])));
     }
     let monitor = build(profile, ProgramKind::Monitor)?;
-    let rom = rom_contents(&image, profile, monitor.bytes.len());
+    let rom_bytes = monitor.bytes.len().max(usize::from(profile.rom.end) + 1);
+    let byte = |at: usize| image.byte(u16::try_from(at).ok()?);
+    let rom: Vec<u8> = (0..rom_bytes).map(|at| byte(at).unwrap_or(0xFF)).collect();
     let mut board = BoardModel::new(board_spec(profile), &rom, QueueLine::default());
     load_image(&mut board, &image);
     board.set_registers(&Registers { pc: entry, ..board.registers() });
@@ -96,17 +99,6 @@ pub fn open_program(
     let mut debugger = Debugger::new(board, code).with_panes(panes);
     debugger.boards.target = target.map(Box::new);
     Ok(debugger)
-}
-
-/// The contents of the ROM: the program's bytes below RAM.
-fn rom_contents(image: &Image, profile: &BoardProfile, min_bytes: usize) -> Vec<u8> {
-    let mut rom = vec![0xFF; min_bytes.max(usize::from(profile.rom.end) + 1)];
-    for run in image.runs() {
-        for (cell, byte) in rom.iter_mut().skip(usize::from(run.address)).zip(&run.bytes) {
-            *cell = *byte;
-        }
-    }
-    rom
 }
 
 fn load_image(board: &mut BoardModel<QueueLine>, image: &Image) {

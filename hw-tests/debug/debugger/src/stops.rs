@@ -38,10 +38,10 @@ impl HitCondition {
     /// Returns a message that shows the forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let signed = text.strip_prefix(">=").map(|number| (number, Self::From as fn(u32) -> Self));
-        let signed = signed.or_else(|| Some((text.strip_prefix("==")?, Self::Only)));
-        let signed = signed.or_else(|| Some((text.strip_prefix('%')?, Self::EveryNth)));
-        let (number, kind) = signed.unwrap_or((text, Self::From));
+        let kinds: [(_, fn(u32) -> Self); 4] =
+            [(">=", Self::From), ("==", Self::Only), ("%", Self::EveryNth), ("", Self::From)];
+        let signed = |(sign, kind)| Some((text.strip_prefix(sign)?, kind));
+        let (number, kind) = kinds.into_iter().find_map(signed).unwrap_or((text, Self::From));
         let number = number.trim().parse().ok().filter(|number| *number > 0);
         number
             .map(kind)

@@ -58,18 +58,17 @@ impl ClientBreakpoints {
 
     /// The protocol's stop reason for the kind of breakpoint that halted the board.
     pub(super) fn reason(&self, debugger: &Debugger) -> &'static str {
-        let is_of = |kind| {
-            let ids = self.0.get(&kind);
+        let has_halted = |kind: &Kind| {
+            let ids = self.0.get(kind);
             let mut halting = debugger.stops.halting();
             ids.is_some_and(|ids| halting.any(|(id, _)| ids.contains(&id)))
         };
-        if is_of(Kind::Functions) {
-            "function breakpoint"
-        } else if is_of(Kind::Instructions) {
-            "instruction breakpoint"
-        } else {
-            "breakpoint"
-        }
+        let kinds = [
+            (Kind::Functions, "function breakpoint"),
+            (Kind::Instructions, "instruction breakpoint"),
+        ];
+        let reason = kinds.into_iter().find(|(kind, _)| has_halted(kind));
+        reason.map_or("breakpoint", |(_, reason)| reason)
     }
 }
 

@@ -47,6 +47,13 @@ pub struct PaneVariable {
     pub expression: Option<String>,
 }
 
+impl PaneVariable {
+    /// Creates a variable that can't be set or watched.
+    pub fn read_only(name: &str, value: String) -> Self {
+        Self { name: name.to_owned(), value, expression: None }
+    }
+}
+
 impl Debugger {
     /// Adds a pane, after those before it.
     pub fn add_pane(&mut self, pane: impl CustomPane + 'static) {

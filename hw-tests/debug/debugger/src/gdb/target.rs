@@ -127,7 +127,7 @@ impl<'t, 'c, 's> GdbTarget<'t, 'c, 's> {
     /// Returns `Ok`, or refuses the request with a text that gdb shows.
     fn check(&self, allowed: Result<(), String>) -> TargetResult<(), Self> {
         allowed.map_err(|problem| {
-            self.client.borrow_mut().refuse(problem);
+            self.client.borrow_mut().refusal = Some(problem);
             TargetError::NonFatal
         })
     }

@@ -88,7 +88,7 @@ fn keys_step_stop_and_go_back() {
     row(&drawn(&view), "written");
     let before = view.debugger.clock();
     press(&mut view, "b");
-    assert!(row(&drawn(&view), "breakpoint at").len() > 20);
+    assert!(row(&drawn(&view), "breakpoint 3 at").len() > 20);
     row(&drawn(&view), ">*");
     press(&mut view, "c");
     assert!(view.debugger.clock() >= before);
