@@ -13,7 +13,7 @@ mod transcript;
 pub use fault_schedule::{FaultCounts, InjectedFault};
 pub(crate) use faulty::FaultyBoard;
 pub use faulty::ResultByte;
-pub use in_process::InProcessBoard;
+pub use in_process::{BoardState, InProcessBoard};
 pub use mame::{MameBoard, find_mame as mame};
 pub use record::{RecordOptions, RecordedBoard};
 pub use replay::read_header;
