@@ -102,7 +102,7 @@ impl Board for InProcessBoard {
     }
 
     fn instrumentation(&self) -> Option<&dyn Instrumentation> {
-        Some(&*self.shared)
+        Some(self)
     }
 }
 
@@ -144,25 +144,25 @@ impl BoardState {
     }
 }
 
-impl Instrumentation for Mutex<BoardState> {
+impl Instrumentation for InProcessBoard {
     fn program_counter(&self) -> u16 {
-        lock(self).board.registers().pc
+        self.state().board.registers().pc
     }
 
     fn clock(&self) -> u64 {
-        lock(self).board.clock()
+        self.state().board.clock()
     }
 
     fn take_records(&self) -> Vec<CallRecord> {
-        lock(self).board.probe_mut().map(Probe::take).unwrap_or_default()
+        self.state().board.probe_mut().map(Probe::take).unwrap_or_default()
     }
 
     fn take_hits(&self) -> Vec<Registers> {
-        lock(self).board.probe_mut().map(Probe::take_hits).unwrap_or_default()
+        self.state().board.probe_mut().map(Probe::take_hits).unwrap_or_default()
     }
 
     fn take_violations(&self) -> Vec<Violation> {
-        let mut state = lock(self);
+        let mut state = self.state();
         let mut violations = std::mem::take(&mut state.violations);
         violations.extend(state.board.take_violations());
         violations
