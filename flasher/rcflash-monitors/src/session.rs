@@ -8,6 +8,7 @@ use rcflash_transport::time::{Duration, Instant};
 
 use crate::banner::{MAX_NAME_BYTES, romwbw_profile};
 use crate::error::{LoaderError, Result};
+use crate::handshake::is_text;
 use crate::pace::Pace;
 use crate::records::HexRecord;
 use rcflash_link::RecentTraffic;
@@ -19,7 +20,9 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_TX_LEAD: Duration = Duration::from_millis(20);
 /// How often a blocking read checks the stop flag.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// The maximum of unread bytes: four times the longest reply, a dump of 1 KiB. More is noise.
+/// The longest that a dump may take.
+const MAX_DUMP_TIME: Duration = Duration::from_secs(60);
+/// The maximum of unread bytes: four times the longest reply, a dump of 1 KiB.
 const MAX_RX_BYTES: usize = 32 * 1024;
 
 /// The processor that a program is built for.
@@ -40,8 +43,8 @@ pub struct MonitorSession {
     typing_delay: Duration,
     /// The processor that the program to load is built for, if that matters.
     required: Option<Processor>,
-    /// The board profile that a banner named.
-    banner_profile: Option<&'static str>,
+    /// The board profile that a banner, or the reply to HELP, named.
+    board_profile: Option<&'static str>,
     received: Vec<u8>,
     tx_done_at: Instant,
     recent_traffic: RecentTraffic,
@@ -58,7 +61,7 @@ impl MonitorSession {
             stop_ignored: false,
             typing_delay: Duration::ZERO,
             required: None,
-            banner_profile: None,
+            board_profile: None,
             received: Vec::new(),
             tx_done_at,
             recent_traffic: RecentTraffic::default(),
@@ -76,15 +79,20 @@ impl MonitorSession {
         self.required
     }
 
-    /// Returns the board profile that a banner has named since the session began.
-    pub(crate) fn banner_profile(&self) -> Option<&'static str> {
-        self.banner_profile
+    /// Returns the board profile that the monitor has named since the session began.
+    pub(crate) fn board_profile(&self) -> Option<&'static str> {
+        self.board_profile
+    }
+
+    /// Notes the board profile that the monitor has named, if it has named any.
+    pub(crate) fn set_board_profile(&mut self, named: Option<&'static str>) {
+        self.board_profile = named.or(self.board_profile);
     }
 
     /// Looks for a board's name in the last `count` unread bytes.
     fn read_banner(&mut self, count: usize) {
         let from = self.received.len().saturating_sub(count + MAX_NAME_BYTES);
-        self.banner_profile = romwbw_profile(&self.received[from..]).or(self.banner_profile);
+        self.set_board_profile(romwbw_profile(&self.received[from..]));
     }
 
     /// Adds bytes that were received before the session.
@@ -274,7 +282,7 @@ impl MonitorSession {
         self.received.extend(&buffer[..count]);
         self.read_banner(count);
         if self.received.len() > MAX_RX_BYTES {
-            return Err(self.noise_error(operation));
+            return Err(self.endless_error(operation));
         }
         Ok(count)
     }
@@ -301,6 +309,28 @@ impl MonitorSession {
         }
     }
 
+    /// Like [`Self::receive_until`], but goes on while anything arrives at least every `silence`, for
+    /// at most [`MAX_DUMP_TIME`]: a busy host or network delays a long reply.
+    pub(crate) fn receive_while_coming(
+        &mut self,
+        operation: &'static str,
+        silence: Duration,
+        done: impl Fn(&[u8]) -> bool,
+    ) -> Result<Vec<u8>> {
+        let end = self.transport.now() + MAX_DUMP_TIME;
+        loop {
+            let before = self.received.len();
+            match self
+                .receive_until(operation, silence, |unread| unread.len() > before || done(unread))
+            {
+                Ok(received) if done(&received) => return Ok(received),
+                Ok(received) if self.transport.now() < end => self.unread(&received),
+                Ok(_) => return Err(self.timeout_error(operation, MAX_DUMP_TIME)),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// Receives until nothing arrives for `quiet`, and takes the unread bytes.
     pub(crate) fn receive_until_quiet(
         &mut self,
@@ -316,7 +346,7 @@ impl MonitorSession {
             }
             self.check_stop(operation)?;
             if self.transport.now() > deadline {
-                return Err(self.noise_error(operation));
+                return Err(self.endless_error(operation));
             }
         }
     }
@@ -383,7 +413,70 @@ impl MonitorSession {
         }
     }
 
+    /// Returns the error for unread bytes that have no end: those of a program that prints, or noise.
+    pub(crate) fn endless_error(&self, operation: &'static str) -> LoaderError {
+        if !is_text(&self.received) {
+            return self.noise_error(operation);
+        }
+        let recent_traffic = self.recent_traffic();
+        LoaderError::EndlessText { port: self.port_name(), operation, recent_traffic }
+    }
+
     fn io_error(&self, operation: &'static str, source: io::Error) -> LoaderError {
         LoaderError::Io { port: self.port_name(), operation, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line on which a character arrives at these intervals.
+    struct SlowLine {
+        now: Instant,
+        left: Vec<Duration>,
+    }
+
+    impl Transport for SlowLine {
+        fn name(&self) -> &str {
+            "slow line"
+        }
+
+        fn now(&self) -> Instant {
+            self.now
+        }
+
+        fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+            let Some(next) = self.left.first_mut().filter(|next| **next <= timeout) else {
+                self.now += timeout;
+                self.left.first_mut().into_iter().for_each(|next| *next -= timeout);
+                return Ok(0);
+            };
+            self.now += *next;
+            self.left.remove(0);
+            buffer[0] = b'.';
+            Ok(1)
+        }
+
+        fn write(&mut self, _bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Receives all characters of a line with these intervals, at most two seconds apart.
+    fn received(intervals: Vec<u64>) -> Result<Vec<u8>> {
+        let count = intervals.len();
+        let left = intervals.into_iter().map(Duration::from_millis).collect();
+        let line = Box::new(SlowLine { now: Instant::now(), left });
+        let mut session = MonitorSession::new(line, 115_200, Arc::default());
+        session.receive_while_coming("reading", Duration::from_secs(2), |text| text.len() == count)
+    }
+
+    #[test]
+    fn a_dump_may_take_long_while_it_comes_but_has_an_end() {
+        assert_eq!(received(vec![1900; 20]).ok().map(|text| text.len()), Some(20));
+        assert!(received([vec![1; 19], vec![2100]].concat()).is_err());
+        let endless = received(vec![1900; 40]);
+        assert!(matches!(endless, Err(LoaderError::NoReply { .. })), "{endless:?}");
     }
 }
