@@ -138,8 +138,8 @@ fn step_out(stepper: &mut impl Stepper) -> HaltReason {
     let debugger = stepper.debugger();
     let goal = match debugger.calls().first() {
         Some(call) if call.was_seen || debugger.live_target().is_some() => {
-            let address = debugger.peek_word(call.sp());
-            Goal::Return { address, sp: call.sp().wrapping_add(2) }
+            let address = debugger.peek_word(call.sp);
+            Goal::Return { address, sp: call.sp.wrapping_add(2) }
         }
         _ => Goal::ReturnAbove(debugger.registers().sp),
     };
@@ -174,7 +174,7 @@ impl Debugger {
     /// Returns `true` if the last step of the simulated board has returned from a routine, or
     /// jumped to the address in a register, by which routines that have popped theirs return.
     fn has_returned(&self) -> bool {
-        let before = self.boards.timeline.before().registers;
+        let before = self.boards.timeline.before.registers;
         let opcode = match self.peek(before.pc) {
             0xDD | 0xFD => self.peek(before.pc.wrapping_add(1)),
             opcode => opcode,

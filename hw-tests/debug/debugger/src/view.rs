@@ -59,7 +59,8 @@ pub type Poll<'a> = &'a mut dyn FnMut(&mut Screen, &mut Debugger) -> bool;
 pub struct Screen {
     /// The clock when the session started, in T-states.
     start_clock: u64,
-    status: String,
+    /// The message in the status row.
+    pub status: String,
     pane: Pane,
     /// Rows of the pane above the first one shown.
     scroll: usize,
@@ -70,7 +71,7 @@ pub struct Screen {
     /// Whether the board has halted since the last key: Ctrl-C may have been meant for it.
     has_just_halted: bool,
     /// The last lines that breakpoints have logged.
-    log: Vec<String>,
+    pub log: Vec<String>,
 }
 
 impl Screen {
@@ -110,15 +111,10 @@ impl Screen {
         is_done
     }
 
-    /// Shows a message in the status row.
-    pub fn set_status(&mut self, status: String) {
-        self.status = status;
-    }
-
     /// The command that shows the pane at the left again in a later session, if it is not the
     /// instructions at PC.
     pub fn layout_command(&self) -> Option<String> {
-        self.pane.command()
+        self.pane.names().0
     }
 
     /// Executes an action; returns `false` if it ends the session.
@@ -143,11 +139,6 @@ impl Screen {
         const LOG_ROWS: usize = 100;
         self.log.extend(debugger.take_log());
         self.log.drain(..self.log.len().saturating_sub(LOG_ROWS));
-    }
-
-    /// The last messages that breakpoints have logged.
-    pub fn log(&self) -> &[String] {
-        &self.log
     }
 
     /// Returns `true` if the console is shown; keys then go to the running board.
@@ -195,7 +186,7 @@ impl Screen {
     }
 
     /// Handles a key and returns the action bound to it.
-    pub fn handle_key(&mut self, debugger: &mut Debugger, key: KeyCode) -> KeyAction {
+    pub fn handle_key(&mut self, debugger: &Debugger, key: KeyCode) -> KeyAction {
         self.has_just_halted = false;
         match (self.prompt.take(), key) {
             (Some(text), key) => self.type_into(text, key),
@@ -224,20 +215,26 @@ impl Screen {
         KeyAction::Nothing
     }
 
-    fn action_for_char(&mut self, debugger: &mut Debugger, key: char) -> KeyAction {
+    fn action_for_char(&mut self, debugger: &Debugger, key: char) -> KeyAction {
         // The key of a motion is the letter of its command.
         let command = Command::find(&key.to_string());
         let motion = command.and_then(|command| Motion::by_command(command.name));
         match (motion, key) {
             (Some(MotionKind::ToInstruction(make)), _) => {
-                return self.run_to_cursor(debugger, make);
+                return self.at_cursor(debugger, |address| KeyAction::Move(make(address)));
             }
             (Some(motion), _) => {
                 let command = motion.with(Some(self.memory_address(debugger)), None);
                 return command.map_or(KeyAction::Nothing, KeyAction::Move);
             }
             (None, 'R') => return KeyAction::Command("restart".to_owned()),
-            (None, 'b') => return self.toggle_break(debugger),
+            (None, 'b') => {
+                return self.at_cursor(debugger, |address| {
+                    let is_set = debugger.stops.has_breakpoint(address);
+                    let command = if is_set { "delete" } else { "break" };
+                    KeyAction::Command(format!("{command} 0{address:04X}H"))
+                });
+            }
             (None, 'e') => {
                 self.prompt = Some(format!(":set [{:04X}H] = ", self.memory_address(debugger)));
             }

@@ -54,9 +54,7 @@ enum ConsoleTarget {
 pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     let stop = install_handler()?;
     let mut session = args.session.start(&mut |_| stop.load(Ordering::Relaxed))?;
-    if let Some(reload) = args.session.reload() {
-        session.debugger.set_reload(reload);
-    }
+    session.debugger.reload = args.session.reload();
     for place in &args.r#break {
         let line = format!("break {place}");
         execute(&mut session.debugger, &line, &mut |_| true)
@@ -83,7 +81,7 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
         saved.restore(&mut screen, &mut debugger);
     }
     let console = match args.console {
-        ConsoleTarget::Pane => ConsoleLine::pane(),
+        ConsoleTarget::Pane => ConsoleLine::default(),
         ConsoleTarget::Pty => ConsoleLine::pseudo_terminal().map_err(failed)?,
     };
     let outcome = open_with(&mut screen, &mut debugger, console, &stop);
@@ -96,7 +94,7 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
 /// Runs a debugger on the terminal until the user quits.
 pub(super) fn open(mut debugger: Debugger, message: String, stop: &AtomicBool) -> CommandResult {
     let mut screen = Screen::new(&debugger, Some(message));
-    open_with(&mut screen, &mut debugger, ConsoleLine::pane(), stop)
+    open_with(&mut screen, &mut debugger, ConsoleLine::default(), stop)
 }
 
 fn open_with(

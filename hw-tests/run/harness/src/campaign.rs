@@ -9,8 +9,7 @@ mod run_loop;
 mod schedule;
 mod worker;
 
-pub use executor::Executor;
-pub use worker::ConnectedBoard;
+pub use executor::{ConnectedBoard, Executor};
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,6 +18,7 @@ use std::sync::atomic::AtomicBool;
 
 use askama::Template;
 use cli_support::exit::{CommandError, FAILED};
+use firmware::profile::BoardProfile;
 use rcflash_link::LinkStats;
 use rcflash_transport::time::Duration;
 
@@ -82,7 +82,6 @@ pub struct RunConfig {
 
 impl RunConfig {
     /// Returns `true` if the cases are run repeatedly, for a time or a count.
-    #[must_use]
     pub fn is_soak(&self) -> bool {
         self.time.is_some() || self.count.is_some()
     }
@@ -177,9 +176,8 @@ pub struct FinishedRun<S: Suite> {
 
 impl<S: Suite> FinishedRun<S> {
     /// Returns the exit code.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
-        exit_code(self.totals.counts_with_known_passing(), &self.summary.ended)
+        exit_code(self.totals.with_known_passing, &self.summary.ended)
     }
 }
 
@@ -198,10 +196,10 @@ pub fn run<'a, T: Executor>(
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
     let head = config.head::<T::Suite>(cases, profile_names::<T>(members));
     let mut reporter = Reporter::start(config, cases, head.clone(), &ctx)?;
-    if let [Member { plan: Ok(plan), .. }] = members
-        && let Some(profile) = T::planned_profile(plan).filter(|_| !config.has_named_boards())
+    if let [member] = members
+        && let Some(profile) = planned_profile::<T>(member).filter(|_| !config.has_named_boards())
     {
-        reporter.report.set_planned_board(profile, &config.board);
+        reporter.report.set_planned_board(&profile, &config.board);
     }
     let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
     let outcome = run_members(config, cases, members, head, &mut recorder, &mut reporter, &mut ctx)
@@ -234,17 +232,17 @@ fn run_members<'a, T: Executor>(
     RunLoop::new(&run, recorder, reporter, ctx.observer).run()
 }
 
-/// Returns the name of the profile for which a board is planned; empty if there is none.
-fn planned_profile_name<T: Executor>(member: &Member<T::Plan>) -> String {
-    let profile = member.plan.as_ref().ok().and_then(T::planned_profile);
-    profile.map_or_else(String::new, |profile| profile.name.clone())
+/// Returns the profile for which a board is planned; `None` if there is none.
+fn planned_profile<T: Executor>(member: &Member<T::Plan>) -> Option<BoardProfile> {
+    let mut plan = member.plan.as_ref().ok()?.clone();
+    T::board_config(&mut plan).map(|config| config.profile.clone())
 }
 
 /// Returns the names of the boards' profiles, each once; empty if none is planned.
 fn profile_names<T: Executor>(members: &[Member<T::Plan>]) -> String {
-    let names: BTreeSet<_> = members.iter().map(planned_profile_name::<T>).collect();
-    let names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).collect();
-    names.join(", ")
+    let profiles = members.iter().filter_map(planned_profile::<T>);
+    let names: BTreeSet<_> = profiles.map(|profile| profile.name).collect();
+    names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// Gives a failure the exit code of a wrong answer if some case has failed, as the reports do.
@@ -252,8 +250,7 @@ fn with_failed_verdict_code<S: Suite>(
     failure: CommandError,
     recorder: &ResultRecorder<S>,
 ) -> CommandError {
-    let code =
-        if recorder.totals.counts_with_known_passing().fail > 0 { FAILED } else { failure.code };
+    let code = if recorder.totals.with_known_passing.fail > 0 { FAILED } else { failure.code };
     CommandError { code, ..failure }
 }
 
@@ -274,10 +271,9 @@ struct Summary<'a, S: Suite> {
 impl<S: Suite> FinishedRun<S> {
     /// Returns the last lines: the conclusion with what was judged, on what, and what was repaired or
     /// not judged; and statistics of board and line.
-    #[must_use]
     pub fn summary_text(&self) -> String {
-        let counts = self.totals.counts();
-        let with_known_passing = self.totals.counts_with_known_passing();
+        let counts = self.totals.counts;
+        let with_known_passing = self.totals.with_known_passing;
         let why = incomplete_reason(&self.summary.ended);
         let conclusion = Conclusion::from_counts(with_known_passing, why.is_some());
         let is_incomplete = conclusion == Conclusion::Incomplete;

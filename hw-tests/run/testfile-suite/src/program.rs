@@ -114,14 +114,14 @@ impl ProgramFiles {
             modules.extend(console::module()?);
         }
         let layout = match &self.layout {
-            Some(path) => Layout::parse(&read_text(loader, path)?)
+            Some(path) => Layout::parse(&String::from_utf8_lossy(&read(loader, path)?))
                 .map_err(|error| format!("{}: {error}", path.escaped()))?,
             None => Layout::flat(self.origin.unwrap_or(DEFAULT_ORIGIN)),
         };
         let program = link(&modules, &layout).map_err(|errors| errors.to_string())?;
-        let mapped = MappedProgram::from(&program);
-        let program = Program::new(mapped, code(&program), sections(&program))?;
-        Ok(Program { has_short_symbols, ..program })
+        let (code, sections) = (code(&program), sections(&program));
+        let linked = MappedProgram::from(&program);
+        Program { linked, code, sections, has_short_symbols, ..Program::default() }.mapped()
     }
 
     /// Returns the options for a source: those of the test file, and those of its project.
@@ -140,25 +140,23 @@ impl ProgramFiles {
     }
 
     fn load_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
-        let built = self.read_built(path, loader)?;
-        let mut known = built.mapped;
-        let mut all_code = built.code;
-        let mut all_sections = built.data;
+        let mut built = self.read_built(path, loader)?;
         if self.has_console_module() {
             let modules = console::module()?;
             // A board has the BDOS at 5 in its ROM.
             let only_simulated = self.console == Some(Console::Cpm);
             let origins = &CONSOLE_ORIGINS[if only_simulated { 2 } else { 0 }..];
             let linked = origins.iter().map(|origin| link(&modules, &Layout::flat(*origin)));
+            let known = &mut built.linked;
             let runs = known.image.runs().iter().map(|run| u32::from(run.address)..run.end());
-            let used: Vec<_> = runs.chain(all_sections.iter().cloned()).collect();
+            let used: Vec<_> = runs.chain(built.sections.iter().cloned()).collect();
             let mut placed = linked.filter_map(Result::ok).filter(|module| {
                 let sections = sections(module);
                 !used.iter().any(|one| sections.iter().any(|other| overlap(one, other)))
             });
             let module = placed.next().ok_or("the console at F000H overlaps the program")?;
-            all_sections.extend(sections(&module));
-            all_code.extend(code(&module));
+            built.sections.extend(sections(&module));
+            built.code.extend(code(&module));
             let console = MappedProgram::from(&module);
             let runs = known.image.runs().iter().chain(console.image.runs());
             known.image = Image::new(runs.cloned());
@@ -167,24 +165,17 @@ impl ProgramFiles {
             known.symbols.replace_with(console.symbols);
             known.labels.extend(console.labels);
         }
-        let (notes, has_unknown_code) = (built.notes, built.has_unknown_code);
-        let program = Program::new(known, all_code, all_sections)?;
-        Ok(Program { notes, has_unknown_code, ..program })
+        built.mapped()
     }
 }
 
 impl Program {
-    fn new(
-        mapped: MappedProgram,
-        code: Vec<Range<u32>>,
-        sections: Vec<Range<u32>>,
-    ) -> Result<Self, String> {
-        if mapped.image.bounds().is_none() {
+    /// Maps the labels and lines of the program.
+    fn mapped(self) -> Result<Self, String> {
+        if self.linked.image.bounds().is_none() {
             return Err("the program has no bytes".to_owned());
         }
-        let map = CodeMap::from_programs([mapped.clone()]);
-        let linked = mapped;
-        Ok(Self { code, sections, map, linked, ..Self::default() })
+        Ok(Self { map: CodeMap::from_programs([self.linked.clone()]), ..self })
     }
 
     /// Returns the address of a label that a user names.
@@ -299,8 +290,4 @@ pub(crate) fn assemble_text(name: &str, text: &str) -> Result<Vec<Module>, Strin
 
 pub(crate) fn read(loader: &dyn Loader, path: &Path) -> Result<Vec<u8>, String> {
     loader.load(path).map_err(|error| format!("can't read {}: {error}", path.escaped()))
-}
-
-fn read_text(loader: &dyn Loader, path: &Path) -> Result<String, String> {
-    read(loader, path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -2,11 +2,13 @@
 
 use super::super::assembler::Assembler;
 use super::super::code_buffer::{CodeCheckpoint, Field};
+use super::super::slips;
 use super::super::statement_end::{StatementEnd, StatementResult};
 use super::misses_operand;
 use crate::calendar::civil_date;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::{BYTES_A_ROW, WORDS_A_ROW};
+use crate::source::as_read;
 use crate::syntax::directive::TextTerminator;
 use crate::syntax::expr::Op;
 use crate::syntax::{Cursor, lex};
@@ -123,8 +125,9 @@ fn write_delimited(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>, so_far: u32
     let start = cursor.here();
     match cursor.take_lines(lex::delimited_text) {
         Some(text) => {
+            slips::lint_text(asm, start, text, cursor.peek());
             asm.recorder.text(start.start + 1, text, so_far);
-            asm.code.write(text);
+            asm.code.write(&as_read(text));
             asm.update_place(cursor);
         }
         None => {
@@ -174,10 +177,11 @@ pub(super) fn rad40(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Stateme
             asm.operator_error(DiagnosticCode::Operand, "a symbol is missing");
             return StatementEnd::CheckRest;
         };
+        let end = cursor.offset();
         cursor.skip_blanks();
         let packed = lex::packed(word);
         for half in [packed / 40u32.pow(3), packed % 40u32.pow(3)] {
-            asm.recorder.byte(cursor.offset(), asm.code.count_since(before), BYTES_A_ROW);
+            asm.recorder.byte(end, asm.code.count_since(before), BYTES_A_ROW);
             asm.code.write(&(half as u16).to_be_bytes());
         }
         if !cursor.eat(b',') && !skip_to_next(asm, cursor) {

@@ -22,7 +22,7 @@ pub(crate) fn debugger(program: &str) -> Debugger {
     std::fs::write(&path, program).expect("it is written");
     let file = ProgramFile { path, ..ProgramFile::default() };
     let loaded = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
-    open_program(&profile, loaded).unwrap_or_else(|error| panic!("{error}"))
+    open_program(&profile, loaded, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The state in which a debugger is halted.
@@ -54,8 +54,8 @@ fn on_a_terminal(session: &Session) -> Vec<Stop> {
     let mut logged = 0;
     let play = |(motion, _): &(Motion, _)| {
         press(&mut view, motion_key(*motion));
-        let log = view.screen.log()[logged..].to_vec();
-        logged = view.screen.log().len();
+        let log = view.screen.log[logged..].to_vec();
+        logged = view.screen.log.len();
         stop(&view.debugger, log)
     };
     session.motions.iter().map(play).collect()

@@ -4,15 +4,27 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED};
-use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
-use rcflash_link::LinkStats;
 
-use crate::board::FaultCounts;
 use crate::live::{BoardConfig, LiveBoard, SetupError};
 use crate::report::RunTarget;
 use crate::runner::{RunOptions, RunSummary};
 use crate::suite::{CaseResult, Suite};
+
+/// A board that is ready.
+#[derive(Debug, Clone)]
+pub struct ConnectedBoard {
+    /// The full name of the board or executor.
+    pub name: String,
+    /// The program under test and its build, as text. A run is resumed only with the same.
+    pub program: String,
+    /// The identity of that program, if it has one.
+    pub identity: Option<Identity>,
+    /// The user's own routines in it.
+    pub own_routines: Vec<&'static str>,
+    /// What a verdict is about.
+    pub target: RunTarget,
+}
 
 /// Runs the cases of a suite: a prepared board, or another executor.
 pub trait Executor {
@@ -20,11 +32,6 @@ pub trait Executor {
     type Suite: Suite;
     /// What an executor is prepared from.
     type Plan: Clone + Send + Sync;
-
-    /// Returns the board's profile; `None` if no board is planned.
-    fn planned_profile(_plan: &Self::Plan) -> Option<&BoardProfile> {
-        None
-    }
 
     /// Returns the configuration of the board in a plan, which is completed before the run; `None`
     /// if no board is planned.
@@ -40,24 +47,8 @@ pub trait Executor {
         None
     }
 
-    /// Returns the name of the board or executor.
-    fn name(&self) -> &str;
-
-    /// Returns the program under test and its build, as text. A run is resumed only with the same.
-    fn program(&self) -> String;
-
-    /// Returns the identity of the application on a board.
-    fn identity(&self) -> Option<&Identity> {
-        self.live().map(LiveBoard::identity)
-    }
-
-    /// Returns the user's own routines in the program.
-    fn own_routines(&self) -> &[&'static str] {
-        &[]
-    }
-
-    /// Returns what a verdict is about.
-    fn target(&self) -> RunTarget;
+    /// Returns the board, and what a verdict is about.
+    fn board(&self) -> ConnectedBoard;
 
     /// Runs cases and calls `on_result` for each, in completion order. Leaves cases that the run
     /// does not reach in the iterator.
@@ -67,16 +58,6 @@ pub trait Executor {
         options: RunOptions,
         on_result: &mut dyn FnMut(CaseResult<Self::Suite>),
     ) -> RunSummary;
-
-    /// Returns the traffic counters of the line.
-    fn stats(&self) -> LinkStats {
-        self.live().map(LiveBoard::stats).unwrap_or_default()
-    }
-
-    /// Returns the faults injected so far; `None` without fault injection.
-    fn faults(&self) -> Option<FaultCounts> {
-        self.live().and_then(LiveBoard::faults)
-    }
 }
 
 /// Gives a failure of the set-up the exit code of a rig error, since no case has failed.
