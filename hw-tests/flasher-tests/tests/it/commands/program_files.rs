@@ -40,6 +40,17 @@ fn what_was_written_is_read_back_and_verified() {
 }
 
 #[test]
+fn a_binary_is_started_at_the_address_that_is_given() {
+    let bench = Bench::classic();
+    let folder = Folder::new();
+    let file = folder.file("loop.bin", [0x18, 0xFE]); // JR to itself
+    let missing = "is a binary: give its address with --address";
+    on(&bench.port, &["run", &file]).assert_ends(2, &[missing]);
+    on(&bench.port, &["run", &file, "--address", "9000", "--idle-exit", "100ms"])
+        .assert_ends(0, &["2 bytes at 9000h", "started at 9000h"]);
+}
+
+#[test]
 fn the_rom_is_read_as_binary_and_as_hex() {
     let bench = Bench::classic();
     let folder = Folder::new();
