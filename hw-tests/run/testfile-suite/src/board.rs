@@ -358,6 +358,12 @@ impl Machine for BoardMachine {
             _ if call.feeds_ports() => {
                 Some("not on a board: values of ports are simulated only".into())
             }
+            _ if !call.mapped.is_empty() => {
+                Some("not on a board: values of 'reads' are simulated only".into())
+            }
+            _ if call.i.or(call.r).is_some() => {
+                Some("not on a board: registers I and R are simulated only".into())
+            }
             Some(block) => Some(format!(
                 "not on this board: it writes memory at {:04X}H, and the caller leaves {:04X}H to \
                  {:04X}H to programs",

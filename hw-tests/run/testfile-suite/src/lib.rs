@@ -61,13 +61,13 @@ pub use debug::CallState;
 pub use document::{FileError, FileErrors};
 pub use hil_harness::suite::Verdict;
 pub use machine::{
-    ArgumentSweep, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Measure, Mock,
-    MockReturn, Outcome,
+    Allowed, ArgumentSweep, Call, CallEnd, Entry, InputValues, Interrupt, Machine, MachineError,
+    Measure, Mock, MockReturn, Outcome,
 };
 pub use matcher::{Matcher, Operator, Test};
 pub use model::{
-    Case, Expectation, ExpectedMemory, GeneratedBlock, Generator, Heading, Judge, ListedCase,
-    Property, StackArea, Step, TestFile,
+    Accesses, Case, Expectation, ExpectedAccesses, ExpectedMemory, GeneratedBlock, Generator,
+    Heading, Judge, ListedCase, Property, StackArea, Step, TestFile,
 };
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
 pub use result::{Difference, RunError, TestDetails, UNOBSERVED};

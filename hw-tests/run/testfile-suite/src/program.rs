@@ -4,6 +4,7 @@ mod console;
 mod file;
 mod reachable;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ use tdlasm::object::read_modules;
 use tdlasm::source::{Loader, MemoryLoader};
 use tdlasm::{Options, assemble};
 
+use crate::machine::Allowed;
 pub use console::{Console, LinkedConsole};
 pub(crate) use console::{MAX_INPUT, MAX_OUTPUT, jump};
 
@@ -70,6 +72,10 @@ pub struct Program {
     pub notes: Vec<String>,
     /// Whether its files do not say what is code.
     pub(crate) has_unknown_code: bool,
+    /// The addresses of data, as far as its files say, which is not executed.
+    pub(crate) data: Vec<Range<u32>>,
+    /// What its calls may do though it is usually a mistake.
+    pub(crate) allowed: Allowed,
 }
 
 impl ProgramFiles {
@@ -107,7 +113,10 @@ impl ProgramFiles {
             None => Layout::flat(self.origin.unwrap_or(DEFAULT_ORIGIN)),
         };
         let program = link(&modules, &layout).map_err(|errors| errors.to_string())?;
-        Program::new(MappedProgram::from(&program), code(&program), sections(&program))
+        let mapped = MappedProgram::from(&program);
+        let data = labelled_data(&mapped);
+        let program = Program::new(mapped, code(&program), sections(&program))?;
+        Ok(Program { data, ..program })
     }
 
     fn assemble(&self, source: &Path, loader: &dyn Loader) -> Result<Vec<Module>, String> {
@@ -127,7 +136,8 @@ impl ProgramFiles {
         let built = self.read_built(path, loader)?;
         let mut known = built.mapped;
         let mut all_code = built.code;
-        let mut all_sections = built.data;
+        let data = built.data;
+        let mut all_sections = data.clone();
         if self.has_console_module() {
             let modules = console::module()?;
             // A board has the BDOS at 5 in its ROM.
@@ -153,7 +163,7 @@ impl ProgramFiles {
         }
         let (notes, has_unknown_code) = (built.notes, built.has_unknown_code);
         let program = Program::new(known, all_code, all_sections)?;
-        Ok(Program { notes, has_unknown_code, ..program })
+        Ok(Program { notes, has_unknown_code, data, ..program })
     }
 }
 
@@ -167,9 +177,7 @@ impl Program {
             return Err("the program has no bytes".to_owned());
         }
         let map = CodeMap::from_programs([mapped.clone()]);
-        let (console, notes, has_unknown_code) = Default::default();
-        let linked = mapped;
-        Ok(Self { code, sections, map, linked, console, notes, has_unknown_code })
+        Ok(Self { code, sections, map, linked: mapped, ..Self::default() })
     }
 
     /// Sets the console, and replaces its routine. [`ProgramFiles::console`] must have been set,
@@ -183,11 +191,15 @@ impl Program {
         Ok(())
     }
 
-    /// Adds the code that calls of these routines reach, if the files of the program do not say what
-    /// is code.
-    pub(crate) fn add_reachable_code(&mut self, routines: impl IntoIterator<Item = u16>) {
+    /// Adds what is known of code by the routines that are called: what they reach, if the files of
+    /// the program do not say what is code; and data that is called is none.
+    pub(crate) fn add_routines(&mut self, routines: &[u16]) {
+        for routine in routines.iter().map(|address| u32::from(*address)) {
+            let called = self.data.iter_mut().filter(|range| range.contains(&routine));
+            called.for_each(|range| range.end = routine);
+        }
         if self.has_unknown_code {
-            self.code.extend(reachable::reachable(&self.linked.image, routines));
+            self.code.extend(reachable::reachable(&self.linked.image, routines.iter().copied()));
         }
     }
 
@@ -212,6 +224,23 @@ impl Program {
 fn code(program: &tdlasm::link::Program) -> Vec<Range<u32>> {
     let code = program.lines.iter().filter(|line| line.is_code);
     code.map(|line| u32::from(line.address)..line.end()).collect()
+}
+
+/// Returns the addresses of data from a label to the next code. What precedes the label follows code,
+/// and may be instructions that are written as bytes.
+fn labelled_data(program: &MappedProgram) -> Vec<Range<u32>> {
+    let labels: BTreeSet<u16> = program.labels.iter().map(|(address, _)| *address).collect();
+    let mut data: Vec<Range<u32>> = Vec::new();
+    for line in program.lines.iter().filter(|line| !line.is_code) {
+        let start = u32::from(line.address);
+        let is_labelled = labels.contains(&line.address);
+        match data.last_mut() {
+            Some(last) if last.end == start => last.end = line.end(),
+            _ if is_labelled => data.push(start..line.end()),
+            _ => {}
+        }
+    }
+    data
 }
 
 /// Returns the addresses of sections, which include reserved space.
