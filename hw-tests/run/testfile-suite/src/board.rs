@@ -278,6 +278,9 @@ fn attach(live: &mut LiveBoard) -> Result<Caller, SetupError> {
 
 impl Machine for BoardMachine {
     fn load(&mut self, program: &Program) -> Result<(), MachineError> {
+        if let Some(why) = program.simulated_only {
+            return Err(MachineError::Unloadable(why.to_owned()));
+        }
         let free = self.caller.identity().load_range;
         if let Some((first, last)) = program.linked.image.bounds()
             && (first < free.0 || last > free.1)

@@ -30,6 +30,11 @@ const RETURN_ADDRESS: u16 = 0xFFF0;
 /// monitor and on other boards.
 const CONSOLE_ORIGINS: [u16; 3] = [0xAC00, 0xD700, 0xF000];
 
+const BDOS_IN_ROM: &str = "console = \"cpm\" of a program that another tool linked is simulated only: \
+                           it calls the BDOS at 0005H, which is ROM on a board; test it without a \
+                           board, or name its routine that prints A, as in console = { routine = \
+                           \"PUTC\" }";
+
 /// The files of a program. Paths are relative to the working directory.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramFiles {
@@ -76,6 +81,8 @@ pub struct Program {
     pub(crate) data: Vec<Range<u32>>,
     /// What its calls may do though it is usually a mistake.
     pub(crate) allowed: Allowed,
+    /// Why it can't run on a board, and what to do; `None` if it can.
+    pub simulated_only: Option<&'static str>,
 }
 
 impl ProgramFiles {
@@ -136,13 +143,13 @@ impl ProgramFiles {
         let built = self.read_built(path, loader)?;
         let mut known = built.mapped;
         let mut all_code = built.code;
+        let is_for_cpm = self.console == Some(Console::Cpm);
+        let simulated_only = is_for_cpm.then_some(BDOS_IN_ROM);
         let data = built.data;
         let mut all_sections = data.clone();
         if self.has_console_module() {
             let modules = console::module()?;
-            // A board has the BDOS at 5 in its ROM.
-            let only_simulated = self.console == Some(Console::Cpm);
-            let origins = &CONSOLE_ORIGINS[if only_simulated { 2 } else { 0 }..];
+            let origins = &CONSOLE_ORIGINS[if simulated_only.is_some() { 2 } else { 0 }..];
             let linked = origins.iter().map(|origin| link(&modules, &Layout::flat(*origin)));
             let runs = known.image.runs().iter().map(|run| u32::from(run.address)..run.end());
             let used: Vec<_> = runs.chain(all_sections.iter().cloned()).collect();
@@ -163,7 +170,7 @@ impl ProgramFiles {
         }
         let (notes, has_unknown_code) = (built.notes, built.has_unknown_code);
         let program = Program::new(known, all_code, all_sections)?;
-        Ok(Program { notes, has_unknown_code, data, ..program })
+        Ok(Program { notes, has_unknown_code, data, simulated_only, ..program })
     }
 }
 

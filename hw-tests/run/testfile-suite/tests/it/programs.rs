@@ -65,6 +65,24 @@ fn routines_of_every_tool_are_called_by_their_names() {
 }
 
 #[test]
+fn programs_of_c_run_whole_with_all_guards() {
+    // They print the results of their own checks, and halt after main.
+    for tool in ["sdcc-call0", "z88dk-sccz80"] {
+        let folder = corpus(tool).join("c-check");
+        let symbols = if tool == "sdcc-call0" { "check.noi" } else { "check.map" };
+        let text = format!(
+            "program = '{}'\nsymbols = '{}'\nconsole = {{ port = 0x81 }}\n\
+             stack = {{ top = 0xF000, size = 2000 }}\n[[case]]\nname = \"a\"\ncall = \"start\"\n\
+             until = \"exit\"\nports = {{ 80H = [2, \"...\"], 81H = [] }}\nexpect.HL = 1\n",
+            folder.join("check.ihx").display(),
+            folder.join(symbols).display(),
+        );
+        let found = findings(Path::new("a.test.toml"), &text);
+        assert_eq!(found, Ok(vec![]), "{tool}");
+    }
+}
+
+#[test]
 fn variables_of_c_need_no_writes_and_failures_name_its_lines() {
     let (program, symbols) =
         (corpus("sdcc-call1/c-sort/sort.ihx"), corpus("sdcc-call1/c-sort/sort.noi"));
