@@ -29,6 +29,7 @@
 //! [`Machine`] is what runs calls: [`SimulatedMachine`], or [`BoardMachine`], a board on which the
 //! caller runs.
 
+mod allowed;
 mod baseline;
 mod board;
 mod build;
@@ -51,6 +52,7 @@ mod simulated;
 mod suite;
 mod written;
 
+pub use allowed::Allowed;
 pub use baseline::CycleBaseline;
 pub use board::BoardMachine;
 pub use build::run_build;
@@ -61,8 +63,8 @@ pub use debug::CallState;
 pub use document::{FileError, FileErrors};
 pub use hil_harness::suite::Verdict;
 pub use machine::{
-    Allowed, ArgumentSweep, Call, CallEnd, Entry, InputValues, Interrupt, Machine, MachineError,
-    Measure, Mock, MockReturn, Outcome,
+    ArgumentSweep, Call, CallEnd, Entry, InputValues, Interrupt, Machine, MachineError, Measure,
+    Mock, MockReturn, Outcome,
 };
 pub use matcher::{Matcher, Operator, Test};
 pub use model::{

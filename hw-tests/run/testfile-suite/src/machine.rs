@@ -7,6 +7,7 @@ use board_simulator::ViolationKind;
 use tdlasm::image::ImageRun;
 use z80_core::{Flags, Registers};
 
+use crate::allowed::Allowed;
 use crate::program::Program;
 use crate::registers::value;
 
@@ -79,21 +80,6 @@ impl InputValues {
         let last = self.values.last().filter(|_| self.repeats_last);
         self.values.get(index).or(last).copied()
     }
-}
-
-/// What a call may do on a simulated machine though it is usually a mistake.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Allowed {
-    /// Reads memory that neither the program nor the test nor code has written.
-    pub unwritten: bool,
-    /// Executes data, and what was written outside of the program.
-    pub data: bool,
-    /// Executes bytes that are no instruction.
-    pub no_instruction: bool,
-    /// Executes instructions that begin within others.
-    pub overlap: bool,
-    /// Writes to code; also on a board.
-    pub code_writes: bool,
 }
 
 /// How a routine is entered and left.

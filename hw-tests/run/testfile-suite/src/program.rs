@@ -17,7 +17,7 @@ use tdlasm::object::read_modules;
 use tdlasm::source::{Loader, MemoryLoader};
 use tdlasm::{Options, assemble};
 
-use crate::machine::Allowed;
+use crate::allowed::Allowed;
 pub use console::{Console, LinkedConsole};
 pub(crate) use console::{MAX_INPUT, MAX_OUTPUT, jump};
 
@@ -145,8 +145,8 @@ impl ProgramFiles {
         let mut all_code = built.code;
         let is_for_cpm = self.console == Some(Console::Cpm);
         let simulated_only = is_for_cpm.then_some(BDOS_IN_ROM);
-        let data = built.data;
-        let mut all_sections = data.clone();
+        let data = [&built.data[..], &labelled_data(&known)].concat();
+        let mut all_sections = built.data;
         if self.has_console_module() {
             let modules = console::module()?;
             let origins = &CONSOLE_ORIGINS[if simulated_only.is_some() { 2 } else { 0 }..];

@@ -9,8 +9,9 @@ use z80_core::{Flags, parse_number};
 
 use super::values::{ARRAY, range, width};
 use super::{CALLS, Reader};
+use crate::allowed::Allowed;
 use crate::document::{Fields, Item};
-use crate::machine::{Allowed, Call, Entry, InputValues, Interrupt, Measure, Mock, MockReturn};
+use crate::machine::{Call, Entry, InputValues, Interrupt, Measure, Mock, MockReturn};
 use crate::matcher::{Matcher, Operator};
 use crate::model::{Accesses, Expectation, ExpectedAccesses, ExpectedMemory, Step, Sweep};
 use crate::program::{Console, MAX_INPUT, MAX_OUTPUT};
@@ -32,16 +33,6 @@ const ACCESSES: &str = "a table of addresses such as { LATCH = [1, 2], STATUS = 
 /// After values: further reads return the last one.
 const REPEATED: &str = "...";
 const ALLOW: &str = "an array such as [\"unwritten\", \"data\"]";
-/// Selects what is allowed.
-type Allow = fn(&mut Allowed) -> &mut bool;
-/// What can be allowed, by the words of test files.
-const ALLOWED: [(&str, Allow); 5] = [
-    ("unwritten", |allowed| &mut allowed.unwritten),
-    ("data", |allowed| &mut allowed.data),
-    ("no-instruction", |allowed| &mut allowed.no_instruction),
-    ("overlap", |allowed| &mut allowed.overlap),
-    ("code-writes", |allowed| &mut allowed.code_writes),
-];
 const FLAGS: &str = "\"C NZ\"";
 
 impl Reader<'_> {
@@ -276,8 +267,9 @@ impl Reader<'_> {
     /// call does.
     pub(super) fn allowed(&self, fields: &Fields<'_>) -> Allowed {
         let mut allowed = self.program.map(|program| program.allowed).unwrap_or_default();
-        let words =
-            fields.get("allow").map(|item| item.each(ALLOW, |item| self.choice(item, &ALLOWED)));
+        let words = fields
+            .get("allow")
+            .map(|item| item.each(ALLOW, |item| self.choice(item, &Allowed::WORDS)));
         for allow in words.into_iter().flatten().flatten() {
             *allow(&mut allowed) = true;
         }

@@ -8,7 +8,8 @@ use board_simulator::ViolationKind;
 use tdlasm::image::ImageRun;
 use z80_core::{Bus, is_block_move};
 
-use crate::machine::{Allowed, Call, InputValues};
+use crate::allowed::Allowed;
+use crate::machine::{Call, InputValues};
 use crate::program::{LinkedConsole, Program, jump};
 
 /// The content of memory that nothing has written. Not 0, so that a routine that needs cleared memory
