@@ -117,9 +117,13 @@ impl HexMonitor for Basic {
         observer: &mut dyn LoadObserver,
     ) -> Result<String> {
         let found = match reach::reach_peer(session, observer, FINDING, NAME, &[Peer::Basic]) {
-            // A running BASIC program reads nothing else. Loading another program by BASIC implies
-            // stopping it.
-            Err(LoaderError::NoReply { .. }) => stop_program(session)?,
+            // A running BASIC program reads nothing else, and may print. Loading another program by
+            // BASIC implies stopping it.
+            Err(
+                error @ (LoaderError::NoReply { .. }
+                | LoaderError::EndlessText { .. }
+                | LoaderError::UnknownPeer { .. }),
+            ) => stop_program(session, error)?,
             other => other?,
         };
         answer_start_prompts(session, found.received)?;
@@ -265,11 +269,12 @@ fn checksum_line(hex_loader: &HexLoader) -> String {
     format!("S=0:FOR I={first} TO {last}:S=S+PEEK(I):NEXT:PRINT S")
 }
 
-/// Stops a running program. ESC would do the same, but has other effects in other monitors.
-fn stop_program(session: &mut MonitorSession) -> Result<HandshakeResult> {
+/// Stops a running program, or returns the error by which it was noticed. ESC would do the same, but
+/// has other effects in other monitors.
+fn stop_program(session: &mut MonitorSession, unreached: LoaderError) -> Result<HandshakeResult> {
     let received = exchange::send_keys(session, FINDING, CTRL_C)?;
     if !is_ready(&received) && !handshake::is_blank(&received) {
-        return Err(exchange::no_peer_error(session, FINDING));
+        return Err(unreached);
     }
     Ok(HandshakeResult { peer: Some(Peer::Basic), received, recovered: true })
 }

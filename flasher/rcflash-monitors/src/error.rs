@@ -47,7 +47,7 @@ pub enum LoaderError {
         /// A suggestion.
         hint: &'static str,
     },
-    /// What was received has no end, or is not text.
+    /// What was received is not text.
     #[error(
         "{port}: received only noise while {operation}; {recent_traffic}; is the board set to \
          {baud} baud? Run `rcflash probe` to find its speed"
@@ -59,6 +59,19 @@ pub enum LoaderError {
         operation: &'static str,
         /// The current speed.
         baud: u32,
+        /// The last bytes sent and received.
+        recent_traffic: Box<RecentTraffic>,
+    },
+    /// A program prints text without end.
+    #[error(
+        "{port}: a program prints text without end while {operation}; {recent_traffic}; stop it \
+         (in `rcflash monitor`, Ctrl-C stops a BASIC program), or press reset"
+    )]
+    EndlessText {
+        /// The name of the port.
+        port: String,
+        /// The operation that failed.
+        operation: &'static str,
         /// The last bytes sent and received.
         recent_traffic: Box<RecentTraffic>,
     },

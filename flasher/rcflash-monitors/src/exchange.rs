@@ -15,7 +15,7 @@ pub(crate) const REPLY_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) const MAX_CHAR_GAP: Duration = Duration::from_millis(60);
 /// A reply without a prompt is complete after this gap.
 pub(crate) const REPLY_QUIET: Duration = Duration::from_millis(300);
-/// The maximum duration of a reply; more is noise.
+/// The maximum duration of a reply; longer ones have no end.
 const MAX_REPLY_TIME: Duration = Duration::from_secs(3);
 
 /// More backspaces than RomWBW's longest line needs.
@@ -72,7 +72,7 @@ pub(crate) fn receive_reply(
             return Ok(session.take_received());
         }
         if session.now() > end {
-            return Err(session.noise_error(operation));
+            return Err(session.endless_error(operation));
         }
     }
 }

@@ -351,7 +351,7 @@ pub(crate) fn abort_load_with(
 
 /// Returns the IDENT request with sequence number 1. None of its bytes is a key of a monitor, even
 /// without bit 7.
-fn ident_request() -> Vec<u8> {
+pub(crate) fn ident_request() -> Vec<u8> {
     Frame::empty(1, Request::Identify.kind()).encode()
 }
 

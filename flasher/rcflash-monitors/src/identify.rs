@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::basic::Dialect;
 use crate::error::Result;
 use crate::exchange::{REPLY_TIMEOUT, exchange};
+use crate::processor::{BoardProcessor, scm_processor};
 use crate::prompt::{MEMORY_TOP_PROMPT, Peer, START_PROMPTS};
 use crate::session::MonitorSession;
 use crate::{basic_output, dump};
@@ -31,7 +32,11 @@ pub(crate) fn name_with_version(
     Ok(match peer {
         Peer::Scm => {
             let help = exchange(session, OPERATION, b"HELP\r", REPLY_TIMEOUT)?;
-            let name = parse_scm_version(&String::from_utf8_lossy(&help));
+            let help = String::from_utf8_lossy(&help);
+            if let BoardProcessor::Z180(profile) = scm_processor(&help) {
+                session.set_board_profile(profile);
+            }
+            let name = parse_scm_version(&help);
             let is_certain = name != UNKNOWN_SCM;
             (name, is_certain)
         }

@@ -22,6 +22,8 @@ pub struct ProbeResult {
     /// Whether the program, or its memory, has reported what it is; otherwise its name is a guess
     /// by the form of its prompt.
     pub certain: bool,
+    /// The board profile that the program names; programs on Z80 boards name none.
+    pub board: Option<&'static str>,
     /// The speed at which it replied.
     pub baud: u32,
     /// Whether the board replies only with flow control off.
@@ -37,14 +39,26 @@ pub enum ProbedPeer {
     Known(Peer, String),
     /// An unknown program that sent this, escaped and in hexadecimal.
     Unknown(String),
-    /// Bytes that are not text, or have no end.
+    /// A program that prints text without end; the last of it, escaped.
+    Printing(String),
+    /// The bytes that were sent.
+    Loop,
+    /// Bytes that are not text.
     Noise,
     /// No reply.
     NoReply,
 }
 
-/// Probes at the configured speed, then at `other_bauds` until a known program replies. If none
-/// does, returns the result of the first speed.
+impl ProbedPeer {
+    /// Returns `true` if other speeds need not be tried: for a known program, an endless text, and a
+    /// loop, which repeats at each speed.
+    fn is_settled(&self) -> bool {
+        matches!(self, Self::Known(..) | Self::Printing(_) | Self::Loop)
+    }
+}
+
+/// Probes at the configured speed, then at `other_bauds` until a known program replies or one prints
+/// text without end. If none does, returns the result of the first speed.
 ///
 /// # Errors
 /// Returns [`LoaderError`] if the transport fails or the user interrupts.
@@ -89,7 +103,7 @@ fn probe_speeds(session: &mut MonitorSession, other_bauds: &[u32]) -> Result<Pro
     // The few characters of a probe need no flow control, and an unconnected CTS would block them.
     let was_enabled = session.set_flow_control(false)?;
     let mut first = probe_at_speed(session, handshake)?;
-    if matches!(first.peer, ProbedPeer::Known(..)) {
+    if first.peer.is_settled() {
         first.flow_control_off = was_enabled && needs_flow_control_off(session, &first.peer)?;
         return Ok(first);
     }
@@ -98,7 +112,7 @@ fn probe_speeds(session: &mut MonitorSession, other_bauds: &[u32]) -> Result<Pro
             continue; // the device does not support this speed
         }
         let other = probe_at_speed(session, handshake_passive)?;
-        if matches!(other.peer, ProbedPeer::Known(..)) {
+        if other.peer.is_settled() {
             return Ok(other);
         }
         if first.peer == ProbedPeer::NoReply && other.peer == ProbedPeer::Noise {
@@ -115,14 +129,22 @@ fn probe_at_speed(
 ) -> Result<ProbeResult> {
     let baud = session.baud();
     let result = |peer, certain, recovered| {
-        Ok(ProbeResult { peer, certain, baud, flow_control_off: false, recovered })
+        Ok(ProbeResult { peer, certain, board: None, baud, flow_control_off: false, recovered })
     };
     match first(session, OPERATION) {
         Ok(HandshakeResult { peer: Some(peer), received, recovered }) => {
             let (name, certain) = name_with_version(session, peer, &received)?;
-            result(ProbedPeer::Known(peer, name), certain, recovered)
+            let found = result(ProbedPeer::Known(peer, name), certain, recovered)?;
+            Ok(ProbeResult { board: session.board_profile(), ..found })
+        }
+        Ok(found) if !found.received.is_empty() && repeats_ident(session)? => {
+            result(ProbedPeer::Loop, false, false)
         }
         Ok(found) => result(classify_unknown(&found), false, false),
+        Err(LoaderError::EndlessText { .. }) => {
+            let text = exchange::escape_tail(&session.take_received());
+            result(ProbedPeer::Printing(text), false, false)
+        }
         Err(LoaderError::Noise { .. }) => {
             session.take_received();
             result(ProbedPeer::Noise, false, false)
@@ -130,6 +152,13 @@ fn probe_at_speed(
         Err(LoaderError::WriteTimeout { .. }) => result(ProbedPeer::NoReply, false, false),
         Err(error) => Err(error),
     }
+}
+
+/// Returns `true` if the reply to IDENT is IDENT itself, which no program echoes as it is: it has
+/// bytes that are no characters.
+fn repeats_ident(session: &mut MonitorSession) -> Result<bool> {
+    let ident = handshake::ident_request();
+    Ok(exchange::send_keys(session, OPERATION, &ident)? == ident)
 }
 
 fn classify_unknown(found: &HandshakeResult) -> ProbedPeer {

@@ -43,7 +43,7 @@ pub(crate) fn romwbw_processor(session: &mut MonitorSession) -> Result<BoardProc
             return Ok(BoardProcessor::Z80);
         }
     }
-    Ok(BoardProcessor::Z180(session.banner_profile()))
+    Ok(BoardProcessor::Z180(session.board_profile()))
 }
 
 /// Returns the value in the line after the echo.

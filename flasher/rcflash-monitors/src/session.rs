@@ -8,6 +8,7 @@ use rcflash_transport::time::{Duration, Instant};
 
 use crate::banner::{MAX_NAME_BYTES, romwbw_profile};
 use crate::error::{LoaderError, Result};
+use crate::handshake::is_text;
 use crate::pace::Pace;
 use crate::records::HexRecord;
 use rcflash_link::RecentTraffic;
@@ -19,7 +20,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_TX_LEAD: Duration = Duration::from_millis(20);
 /// How often a blocking read checks the stop flag.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// The maximum of unread bytes: four times the longest reply, a dump of 1 KiB. More is noise.
+/// The maximum of unread bytes: four times the longest reply, a dump of 1 KiB.
 const MAX_RX_BYTES: usize = 32 * 1024;
 
 /// The processor that a program is built for.
@@ -40,8 +41,8 @@ pub struct MonitorSession {
     typing_delay: Duration,
     /// The processor that the program to load is built for, if that matters.
     required: Option<Processor>,
-    /// The board profile that a banner named.
-    banner_profile: Option<&'static str>,
+    /// The board profile that a banner, or the reply to HELP, named.
+    board_profile: Option<&'static str>,
     received: Vec<u8>,
     tx_done_at: Instant,
     recent_traffic: RecentTraffic,
@@ -58,7 +59,7 @@ impl MonitorSession {
             stop_ignored: false,
             typing_delay: Duration::ZERO,
             required: None,
-            banner_profile: None,
+            board_profile: None,
             received: Vec::new(),
             tx_done_at,
             recent_traffic: RecentTraffic::default(),
@@ -76,15 +77,20 @@ impl MonitorSession {
         self.required
     }
 
-    /// Returns the board profile that a banner has named since the session began.
-    pub(crate) fn banner_profile(&self) -> Option<&'static str> {
-        self.banner_profile
+    /// Returns the board profile that the monitor has named since the session began.
+    pub(crate) fn board_profile(&self) -> Option<&'static str> {
+        self.board_profile
+    }
+
+    /// Notes the board profile that the monitor has named, if it has named any.
+    pub(crate) fn set_board_profile(&mut self, named: Option<&'static str>) {
+        self.board_profile = named.or(self.board_profile);
     }
 
     /// Looks for a board's name in the last `count` unread bytes.
     fn read_banner(&mut self, count: usize) {
         let from = self.received.len().saturating_sub(count + MAX_NAME_BYTES);
-        self.banner_profile = romwbw_profile(&self.received[from..]).or(self.banner_profile);
+        self.set_board_profile(romwbw_profile(&self.received[from..]));
     }
 
     /// Adds bytes that were received before the session.
@@ -274,7 +280,7 @@ impl MonitorSession {
         self.received.extend(&buffer[..count]);
         self.read_banner(count);
         if self.received.len() > MAX_RX_BYTES {
-            return Err(self.noise_error(operation));
+            return Err(self.endless_error(operation));
         }
         Ok(count)
     }
@@ -316,7 +322,7 @@ impl MonitorSession {
             }
             self.check_stop(operation)?;
             if self.transport.now() > deadline {
-                return Err(self.noise_error(operation));
+                return Err(self.endless_error(operation));
             }
         }
     }
@@ -381,6 +387,15 @@ impl MonitorSession {
             baud: self.baud,
             recent_traffic: self.recent_traffic(),
         }
+    }
+
+    /// Returns the error for unread bytes that have no end: those of a program that prints, or noise.
+    pub(crate) fn endless_error(&self, operation: &'static str) -> LoaderError {
+        if !is_text(&self.received) {
+            return self.noise_error(operation);
+        }
+        let recent_traffic = self.recent_traffic();
+        LoaderError::EndlessText { port: self.port_name(), operation, recent_traffic }
     }
 
     fn io_error(&self, operation: &'static str, source: io::Error) -> LoaderError {

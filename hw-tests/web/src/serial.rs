@@ -191,6 +191,17 @@ impl<'a> SerialTask<'a> {
                 (identity.to_string(), Some(format!("{:08X}", identity.build_id)))
             }
             ProbedPeer::Known(_, version) => (version.clone(), None),
+            ProbedPeer::Printing(text) => {
+                return Err(PageError::new(format!(
+                    "{name}: a program prints text at {baud} baud: {text}; press reset, and try \
+                     again"
+                )));
+            }
+            ProbedPeer::Loop => {
+                return Err(PageError::new(format!(
+                    "{name}: your own bytes came back: are TX and RX connected with each other?"
+                )));
+            }
             ProbedPeer::Noise => {
                 return Err(PageError::new(format!(
                     "{name}: only noise; does the board run at another speed? is ground connected?"

@@ -87,7 +87,7 @@ pub(super) fn find(
     let others = other_bauds(target);
     let result = rcflash_monitors::probe(&mut session, &others)?;
     let ProbedPeer::Known(peer, version) = &result.peer else {
-        let problem = unknown_peer_message(&result.peer, &target.rig.port, own, &others);
+        let problem = unknown_peer_message(&result, &target.rig.port, own, &others);
         return Err(CommandError::new(ENVIRONMENT, problem));
     };
     let (peer, version) = (*peer, version.clone());
@@ -136,11 +136,20 @@ fn print_hints(peer: Peer, found: &ProbeResult, own: u32) {
 }
 
 /// Returns the message for a line without a known program, with what to try.
-fn unknown_peer_message(who: &ProbedPeer, port: &str, own: u32, others: &[u32]) -> String {
+fn unknown_peer_message(found: &ProbeResult, port: &str, own: u32, others: &[u32]) -> String {
     let others: Vec<_> =
         others.iter().filter(|baud| **baud != own).map(ToString::to_string).collect();
     let tried = format!("at {own} baud, no known program at {}", others.join(", "));
-    match who {
+    match &found.peer {
+        ProbedPeer::Printing(text) => format!(
+            "{port}: a program prints text at {} baud: {text}; stop it (in `rcflash monitor`, Ctrl-C \
+             stops a BASIC program), or press reset",
+            found.baud
+        ),
+        ProbedPeer::Loop => format!(
+            "{port}: your own bytes came back: are TX and RX of the adapter connected with each \
+             other? its TX belongs to the board's RX, and its RX to the board's TX"
+        ),
         ProbedPeer::Noise => format!(
             "{port}: only noise {tried}; does the board run at yet another speed (--baud)? is \
              ground connected?"

@@ -3,10 +3,13 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use clap::Args;
 use cli_support::exit::{
-    CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE,
+    CommandError, CommandResult, ENVIRONMENT, FAILED, INTERRUPTED, NOTHING_SELECTED, USAGE,
 };
 use cli_support::output::{json_line, print};
 use firmware::ProgramKind;
@@ -27,6 +30,9 @@ use super::target::Target;
 const FIRST_CASES: &str = "1/124";
 /// The longest latency of an adapter, in milliseconds, that does not slow requests down.
 const MAX_LATENCY_MS: u32 = 2;
+
+/// How often a question looks whether it was interrupted.
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 #[derive(Args)]
 pub(super) struct SetupArgs {
@@ -81,68 +87,102 @@ pub(super) fn setup(args: &SetupArgs) -> CommandResult {
     // A board is probed for seconds: what is wrong already is told first.
     args.name.as_deref().map_or(Ok(()), |name| rig.check_free(name))?;
     let asks = !args.yes && !args.json && std::io::stdin().is_terminal();
-    let port = choose_port(args.port.as_deref(), asks)?;
+    let stop = stop_on_interrupt()?;
+    let port = choose_port(args.port.as_deref(), asks.then_some(&*stop))?;
     let profile = BoardProfile::named(args.board.as_deref().unwrap_or(DEFAULT_BOARD))?;
     cli_support::eprint_message!("probing {}", port.path);
     let target = Target { rig: Rig::from_port(&port.path), profile };
-    let stop = stop_on_interrupt()?;
     let line = target.open().map_err(|error| open_failure(&error, &port))?;
-    let found = find(&target, line, stop)?;
-    let board = match (&args.board, recognized_board(found.identity.as_ref())) {
-        (Some(board), _) => board.clone(),
-        (None, Some(board)) => board,
-        (None, None) if asks => ask_board()?,
-        (None, None) => DEFAULT_BOARD.to_owned(),
-    };
-    let name = enter(args, &rig, &port, &found, &board)?;
+    let found = find(&target, line, Arc::clone(&stop))?;
+    if !args.json {
+        print(&format!("{}: {} at {} baud\n", port.path, found.label(), found.result.baud))?;
+    }
+    let board = choose_board(args.board.as_deref(), &found, asks.then_some(&*stop))?;
+    let known = rig.boards_on(&port).into_iter().next().filter(|_| args.name.is_none());
+    let name = known.or(args.name.as_deref()).map_or_else(|| rig.free_name("bench"), str::to_owned);
     let via = via_option(found.peer);
+    let entry = new_board(&port, &found, &board)?;
     let mut report = SetupReport {
         advice: advice(&found, &port),
         next: next_commands(&name, found.peer, via),
         passed: None,
-        port: port.path,
+        port: port.path.clone(),
         program: found.name,
         certain: found.result.certain,
         baud: found.result.baud,
         flow_control: !found.result.flow_control_off,
-        board,
-        name,
+        board: board.clone(),
+        name: name.clone(),
         rig_file: rig.path().to_owned(),
         via,
     };
-    if !args.json {
-        print(&text(&report))?;
-    }
     if !args.no_run && runs_cases(found.peer) {
-        report.passed = first_cases(&report)?;
+        report.passed = match known {
+            Some(_) => first_cases(&report, rig.path())?,
+            None => with_trial_rig(&name, &entry, |file| first_cases(&report, file))?,
+        };
     }
-    if args.json {
-        print(&json_line(&report)?)?;
-    } else {
-        print(&format!("\nNext:\n  {}\n", report.next.join("\n  ")))?;
+    let has_failed = report.passed == Some(false);
+    if known.is_none() && !has_failed {
+        rig.add(&name, &entry)?;
     }
-    match report.passed {
-        Some(false) => Err(CommandError::new(FAILED, "the first cases did not pass")),
-        _ => Ok(0),
+    print(&if args.json { json_line(&report)? } else { text(&report) })?;
+    if has_failed {
+        let kept = if known.is_none() { "; the rig file was not changed" } else { "" };
+        let problem = format!(
+            "the first cases did not pass{kept}: is {board} the board's profile (--board)? is the \
+             cable loose?"
+        );
+        return Err(CommandError::new(FAILED, problem));
+    }
+    Ok(0)
+}
+
+/// Returns the profile that is given, that of the program on the board, or that a person chooses;
+/// `stop` is set where one can be asked.
+fn choose_board(
+    given: Option<&str>,
+    found: &Found,
+    stop: Option<&AtomicBool>,
+) -> Result<String, CommandError> {
+    if let Some(board) = given.map(str::to_owned).or_else(|| recognized(found.identity.as_ref())) {
+        return Ok(board);
+    }
+    let Some(stop) = stop else {
+        return Ok(found.result.board.unwrap_or(DEFAULT_BOARD).to_owned());
+    };
+    let Some(named) = found.result.board else { return ask_board(stop) };
+    let question = format!(
+        "{} names the board: use the profile {named} ({})? [Y/n] ",
+        found.name,
+        products(&BoardProfile::named(named)?).join(", ")
+    );
+    loop {
+        match ask(&question, stop)?.to_ascii_lowercase().as_str() {
+            "" | "y" | "yes" => return Ok(named.to_owned()),
+            "n" | "no" => return ask_board(stop),
+            _ => {}
+        }
     }
 }
 
-/// Returns the given port, the only one, or the one that a person chooses.
-fn choose_port(given: Option<&str>, asks: bool) -> Result<PortInfo, CommandError> {
+/// Returns the given port, the only one, or the one that a person chooses; `stop` is set where one
+/// can be asked.
+fn choose_port(given: Option<&str>, stop: Option<&AtomicBool>) -> Result<PortInfo, CommandError> {
     let ports = list()?;
     if let Some(given) = given {
         let known = ports.into_iter().find(|port| port.path == given);
         return Ok(known.unwrap_or_else(|| PortInfo::from_path(given)));
     }
     let adapters: Vec<_> = ports.into_iter().filter(|port| port.kind == "usb").collect();
-    match (adapters.as_slice(), asks) {
+    match (adapters.as_slice(), stop) {
         ([only], _) => Ok(only.clone()),
-        (_, true) => ask_port(&adapters, ask, list),
-        ([], false) => Err(CommandError::new(
+        (_, Some(stop)) => ask_port(&adapters, |question| ask(question, stop), list),
+        ([], None) => Err(CommandError::new(
             NOTHING_SELECTED,
             "no USB adapter found; plug it in, or pass --port",
         )),
-        (several, false) => {
+        (several, None) => {
             let names: Vec<_> = several.iter().map(|port| text_line(port, &[])).collect();
             let problem = format!("several ports; pass --port with one:\n  {}", names.join("\n  "));
             Err(CommandError::new(USAGE, problem))
@@ -150,44 +190,95 @@ fn choose_port(given: Option<&str>, asks: bool) -> Result<PortInfo, CommandError
     }
 }
 
-/// Asks for one of the ports, or for the adapter to be plugged in.
+/// Asks for one of the ports, or for the adapter to be plugged in, until there is one.
 fn ask_port(
     ports: &[PortInfo],
-    ask: impl FnOnce(&str) -> Result<String, CommandError>,
-    list: impl FnOnce() -> Result<Vec<PortInfo>, CommandError>,
+    ask: impl Fn(&str) -> Result<String, CommandError>,
+    list: impl Fn() -> Result<Vec<PortInfo>, CommandError>,
 ) -> Result<PortInfo, CommandError> {
-    for (number, port) in ports.iter().enumerate() {
-        cli_support::eprint_message!("{}: {}", number + 1, text_line(port, &[]));
-    }
-    let answer = ask("number of the port, or plug the adapter in and press Enter: ")?;
-    if let Some(port) = answer.parse().ok().and_then(|n: usize| ports.get(n.checked_sub(1)?)) {
-        return Ok(port.clone());
-    }
     let is_new = |port: &PortInfo| !ports.iter().any(|known| known.path == port.path);
-    let appeared = list()?.into_iter().find(|port| port.kind == "usb" && is_new(port));
-    appeared.ok_or_else(|| CommandError::new(NOTHING_SELECTED, "no new port appeared"))
-}
-
-fn ask_board() -> Result<String, CommandError> {
-    let names: Vec<_> = BoardProfile::names().collect();
-    let question = format!("board profile ({}) [{DEFAULT_BOARD}]: ", names.join(", "));
-    match ask(&question)?.as_str() {
-        "" => Ok(DEFAULT_BOARD.to_owned()),
-        name => Ok(BoardProfile::named(name)?.name),
+    loop {
+        for (number, port) in ports.iter().enumerate() {
+            cli_support::eprint_message!("{}: {}", number + 1, text_line(port, &[]));
+        }
+        let answer = ask("number of the port, or plug the adapter in and press Enter: ")?;
+        if let Some(port) = answer.parse().ok().and_then(|n: usize| ports.get(n.checked_sub(1)?)) {
+            return Ok(port.clone());
+        }
+        let appeared = list()?.into_iter().find(|port| port.kind == "usb" && is_new(port));
+        match appeared {
+            Some(port) => return Ok(port),
+            None => cli_support::eprint_message!("no such number, and no new port appeared"),
+        }
     }
 }
 
-fn ask(question: &str) -> Result<String, CommandError> {
+/// Asks which of the boards it is, by the names that their owners know, until one is named.
+fn ask_board(stop: &AtomicBool) -> Result<String, CommandError> {
+    let profiles: Vec<_> =
+        BoardProfile::names().filter_map(|name| BoardProfile::named(name).ok()).collect();
+    let boards: Vec<(&str, &str)> = profiles
+        .iter()
+        .flat_map(|profile| products(profile).into_iter().map(|board| (board, &*profile.name)))
+        .collect();
+    for (number, (board, profile)) in boards.iter().enumerate() {
+        cli_support::eprint_message!("{:2}: {board} ({profile})", number + 1);
+    }
+    let question = format!("number or name of the board or its profile [{DEFAULT_BOARD}]: ");
+    loop {
+        let answer = ask(&question, stop)?;
+        if answer.is_empty() {
+            return Ok(DEFAULT_BOARD.to_owned());
+        }
+        let number = answer.parse().ok().and_then(|number: usize| number.checked_sub(1));
+        let is_named = |(board, profile): &&(&str, &str)| {
+            [board, profile].iter().any(|name| name.eq_ignore_ascii_case(&answer))
+        };
+        match number.and_then(|index| boards.get(index)).or_else(|| boards.iter().find(is_named)) {
+            Some((_, profile)) => return Ok((*profile).to_owned()),
+            None => cli_support::eprint_message!(
+                "no board of the list is called '{}'",
+                cli_support::text::escape_controls(&answer)
+            ),
+        }
+    }
+}
+
+fn products(profile: &BoardProfile) -> Vec<&str> {
+    profile.boards.iter().map(|board| &*board.name).collect()
+}
+
+/// Asks a person, and returns the answer without white space around it.
+///
+/// # Errors
+/// Returns `CommandError` if there is no answer, or `stop` is set meanwhile.
+fn ask(question: &str, stop: &AtomicBool) -> Result<String, CommandError> {
     let failed = |error| CommandError::new(ENVIRONMENT, format!("can't ask: {error}"));
     let mut stderr = std::io::stderr();
     stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush()).map_err(failed)?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).map_err(failed)?;
-    Ok(answer.trim().to_owned())
+    // Reading goes on after a signal: it is left to a thread, which ends with the program.
+    let (sender, answer) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = std::io::stdin().lock().read_line(&mut line);
+        let _ = sender.send(read.map(|length| (length > 0).then_some(line)));
+    });
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            let _ = stderr.write_all(b"\n");
+            return Err(CommandError::new(INTERRUPTED, "interrupted; nothing was written"));
+        }
+        match answer.recv_timeout(STOP_POLL_INTERVAL) {
+            Ok(Ok(Some(line))) => return Ok(line.trim().to_owned()),
+            Ok(Ok(None)) => return Err(failed(std::io::ErrorKind::UnexpectedEof.into())),
+            Ok(Err(error)) => return Err(failed(error)),
+            Err(_) => {}
+        }
+    }
 }
 
 /// Returns the profile whose monitor or evaluator has the build id that the board reports.
-fn recognized_board(identity: Option<&Identity>) -> Option<String> {
+fn recognized(identity: Option<&Identity>) -> Option<String> {
     let identity = identity?;
     let kind = match identity.role {
         Role::Monitor => ProgramKind::Monitor,
@@ -200,32 +291,39 @@ fn recognized_board(identity: Option<&Identity>) -> Option<String> {
     profiles.find(has_build).map(|profile| profile.name)
 }
 
-/// Writes the board into the rig file, unless the port has a name there, and returns its name.
-fn enter(
-    args: &SetupArgs,
-    rig: &RigFile,
-    port: &PortInfo,
+/// Returns the board's entry for the rig file.
+fn new_board<'a>(
+    port: &'a PortInfo,
     found: &Found,
-    board: &str,
-) -> Result<String, CommandError> {
-    if let (None, Some(name)) = (&args.name, rig.boards_on(port).first()) {
-        return Ok((*name).to_owned());
-    }
-    let name = args.name.clone().unwrap_or_else(|| rig.free_name("bench"));
+    board: &'a str,
+) -> Result<NewBoard<'a>, CommandError> {
     let is_default = found.result.baud == BoardProfile::named(board)?.uart.baud;
-    rig.add(
-        &name,
-        &NewBoard {
-            port: port.by_id.as_ref().unwrap_or(&port.path),
-            board,
-            baud: (!is_default).then_some(found.result.baud),
-            flow: match found.result.flow_control_off {
-                true => FlowControl::None,
-                false => FlowControl::RtsCts,
-            },
+    Ok(NewBoard {
+        port: port.by_id.as_ref().unwrap_or(&port.path),
+        board,
+        baud: (!is_default).then_some(found.result.baud),
+        flow: match found.result.flow_control_off {
+            true => FlowControl::None,
+            false => FlowControl::RtsCts,
         },
-    )?;
-    Ok(name)
+    })
+}
+
+/// Calls `action` with a rig file that has only this board, and removes the file.
+fn with_trial_rig<T>(
+    name: &str,
+    entry: &NewBoard<'_>,
+    action: impl FnOnce(&Path) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
+    let file = format!("rcflash-setup-{}.toml", std::process::id());
+    let file = std::env::temp_dir().join(file);
+    let result = RigFile::read_or_new(Some(&file))
+        .and_then(|rig| rig.add(name, entry))
+        .map_err(CommandError::from)
+        .and_then(|()| action(&file));
+    // What is left behind is a small file in a folder for such files.
+    let _ = std::fs::remove_file(&file);
+    result
 }
 
 /// Returns the error for a port that can't be opened, with a udev rule if permission lacks.
@@ -289,27 +387,31 @@ fn next_commands(name: &str, peer: Peer, via: Option<&str>) -> Vec<String> {
     next
 }
 
+/// Returns what follows the line about the program.
 fn text(report: &SetupReport) -> String {
-    let SetupReport { port, program, baud, board, name, rig_file, .. } = report;
-    let guessed = if report.certain { "" } else { " (guessed)" };
-    let mut text = format!(
-        "{port}: {program}{guessed} at {baud} baud\nboard profile {board}\nnamed {name} in {}\n",
-        cli_support::text::escape_controls(&rig_file.display().to_string())
-    );
+    let mut text = format!("board profile {}\n", report.board);
+    if report.passed != Some(false) {
+        let file = report.rig_file.display().to_string();
+        let file = cli_support::text::escape_controls(&file);
+        text += &format!("named {} in {file}\n", report.name);
+    }
     for advice in &report.advice {
         text += &format!("note: {advice}\n");
+    }
+    if report.passed != Some(false) {
+        text += &format!("\nNext:\n  {}\n", report.next.join("\n  "));
     }
     text
 }
 
 /// Runs the first cases by `hw-tests`; `None` if it is not installed.
-fn first_cases(report: &SetupReport) -> Result<Option<bool>, CommandError> {
+fn first_cases(report: &SetupReport, rig_file: &Path) -> Result<Option<bool>, CommandError> {
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name("hw-tests"));
     let beside = beside.map(|path| path.with_extension(std::env::consts::EXE_EXTENSION));
     let program = beside.filter(|path| path.exists()).unwrap_or_else(|| "hw-tests".into());
     let mut command = Command::new(program);
     command.args(["run", "--port", &report.name, "--shard", FIRST_CASES, "--rig-file"]);
-    command.arg(&report.rig_file);
+    command.arg(rig_file);
     if let Some(via) = report.via {
         command.args(["--via", via]);
     }
@@ -326,6 +428,8 @@ fn first_cases(report: &SetupReport) -> Result<Option<bool>, CommandError> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
     fn adapter(number: u16) -> PortInfo {
@@ -333,10 +437,15 @@ mod tests {
         PortInfo { kind: "usb", usb, ..PortInfo::from_path(&format!("/dev/ttyUSB{number}")) }
     }
 
-    /// Returns the port for an answer where ports 0 and 1 are known, and these are there then.
-    fn chosen(answer: &str, then: &[PortInfo]) -> Result<String, u8> {
+    /// Returns the port for answers where ports 0 and 1 are known, and these are there then.
+    fn chosen(answers: &[&str], then: &[PortInfo]) -> Result<String, u8> {
         let known = [adapter(0), adapter(1)];
-        let port = ask_port(&known, |_| Ok(answer.to_owned()), || Ok(then.to_vec()));
+        let left = RefCell::new(answers.iter());
+        let ask = |_: &str| match left.borrow_mut().next() {
+            Some(answer) => Ok((*answer).to_owned()),
+            None => Err(CommandError::new(ENVIRONMENT, "no more answers")),
+        };
+        let port = ask_port(&known, ask, || Ok(then.to_vec()));
         port.map(|port| port.path).map_err(|error| error.code)
     }
 
@@ -344,12 +453,12 @@ mod tests {
     fn a_port_is_chosen_by_its_number_or_by_plugging_it_in() {
         let built_in = PortInfo { kind: "built in", ..PortInfo::from_path("/dev/ttyS0") };
         let known = [built_in, adapter(0), adapter(1)];
-        assert_eq!(chosen("1", &known).as_deref(), Ok("/dev/ttyUSB0"));
-        assert_eq!(chosen("2", &known).as_deref(), Ok("/dev/ttyUSB1"));
+        assert_eq!(chosen(&["1"], &known).as_deref(), Ok("/dev/ttyUSB0"));
         for answer in ["", "0", "3", "-1", "/dev/ttyUSB1"] {
-            assert_eq!(chosen(answer, &known), Err(NOTHING_SELECTED), "{answer}");
+            assert_eq!(chosen(&[answer], &known), Err(ENVIRONMENT), "{answer}");
+            assert_eq!(chosen(&[answer, "2"], &known).as_deref(), Ok("/dev/ttyUSB1"), "{answer}");
             let more = [&known[..], &[adapter(7)]].concat();
-            assert_eq!(chosen(answer, &more).as_deref(), Ok("/dev/ttyUSB7"), "{answer}");
+            assert_eq!(chosen(&[answer], &more).as_deref(), Ok("/dev/ttyUSB7"), "{answer}");
         }
     }
 

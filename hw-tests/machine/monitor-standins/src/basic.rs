@@ -19,6 +19,8 @@ const ECHO_TIME: Duration = Duration::from_micros(30);
 /// The lowest accepted top of memory, from which free memory is counted.
 const MIN_MEMORY_TOP: i64 = 33_155;
 const INTERRUPT: u8 = 0x03;
+/// The duration of a round of a BASIC program that prints and loops.
+const ROUND_TIME: Duration = Duration::from_millis(20);
 const OUTPUT_OFF: u8 = 0x0F;
 const KILL_LINE: u8 = 0x15;
 const ESCAPE: u8 = 0x1B;
@@ -95,6 +97,9 @@ pub struct Basic {
     has_exited: bool,
     free: i64,
     busy: Duration,
+    now: Duration,
+    /// When the running program prints next.
+    prints_at: Duration,
 }
 
 enum State {
@@ -164,6 +169,8 @@ impl Basic {
             has_exited: false,
             free: dialect.free,
             busy: ECHO_TIME,
+            now: Duration::ZERO,
+            prints_at: Duration::ZERO,
         }
     }
 
@@ -313,6 +320,18 @@ impl Basic {
         out.extend(b"Ok\r\n");
     }
 
+    /// Prints what the running program prints in a round, if that is due.
+    fn print_line(&mut self, out: &mut Vec<u8>) {
+        if self.is_output_off || self.now < self.prints_at {
+            return;
+        }
+        let texts = self.program.values().filter_map(|line| line.split('"').nth(1));
+        for text in texts {
+            out.extend(format!("{text}\r\n").bytes());
+        }
+        self.prints_at = self.now + ROUND_TIME;
+    }
+
     fn call_usr(&mut self, out: &mut Vec<u8>) {
         let usr = self.dialect.usr;
         let entry = u16::from_le_bytes([self.memory.get(usr), self.memory.get(usr + 1)]);
@@ -413,7 +432,14 @@ impl MonitorModel for Basic {
         out.extend(format!("{}{question}", self.dialect.greeting).bytes());
     }
 
+    fn set_time(&mut self, now: Duration) {
+        self.now = now;
+    }
+
     fn idle(&mut self, _since: Duration, out: &mut Vec<u8>) -> bool {
+        if matches!(self.state, State::Looping(_)) {
+            self.print_line(out);
+        }
         let State::GuestProgram(running) = &mut self.state else { return false };
         match running.run(&mut self.memory, out) {
             None => return true,

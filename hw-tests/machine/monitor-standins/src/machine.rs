@@ -261,11 +261,12 @@ impl GuestProgram {
         }
     }
 
+    /// Copies the board's RAM to `memory`; the read-only range has been restored.
     fn copy_back(&self, memory: &mut Memory) {
-        let now = self.board.bus().dump(self.first, 0x1_0000 - usize::from(self.first));
-        for (address, byte) in (self.first..=u16::MAX).zip(now) {
-            memory.set(address, byte);
-        }
+        let first = usize::from(self.first);
+        let end = usize::from(*memory.ram.end()) + 1;
+        let ram = self.board.bus().dump(self.first, end - first);
+        memory.bytes[first..end].copy_from_slice(&ram);
     }
 }
 

@@ -2,5 +2,7 @@
 
 mod article;
 mod attacks;
+mod capturers;
 mod corpus_properties;
 mod differences;
+mod fetches;

@@ -154,3 +154,21 @@ fn the_example_is_the_manuals_first_program() {
         "hello.asm is not that of LANGUAGE.md"
     );
 }
+
+#[test]
+fn a_library_without_a_test_program_has_no_tests_in_its_sources() {
+    for folder in crates() {
+        let manifest: toml::Table = read(&folder.join("Cargo.toml")).parse().expect("a manifest");
+        let lib = manifest.get("lib").and_then(toml::Value::as_table);
+        if lib.and_then(|lib| lib.get("test")) != Some(&toml::Value::Boolean(false)) {
+            continue;
+        }
+        let mut sources = Vec::new();
+        // Those of sargon-src are in its folder itself.
+        let src = Some(folder.join("src")).filter(|src| src.exists()).unwrap_or(folder);
+        files(&src, ".rs", &mut sources);
+        assert!(!sources.is_empty(), "{src:?}");
+        let never_run = sources.iter().find(|source| read(source).contains("#[cfg(test)]"));
+        assert_eq!(never_run, None);
+    }
+}

@@ -14,7 +14,7 @@ use crate::commands::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
 /// Bytes of a program whose upload takes seconds at the board's clock.
 const LONG: usize = 0x6000;
 
-fn interrupt(child: &Child) {
+pub(super) fn interrupt(child: &Child) {
     let pid = Pid::from_raw(child.id().cast_signed()).expect("a process");
     kill_process(pid, Signal::INT).expect("it runs");
 }

@@ -1,5 +1,6 @@
 //! `rcflash probe`: every program that can be on the board.
 
+use std::net::TcpListener;
 use std::thread;
 
 use board_simulator::Pace;
@@ -90,4 +91,18 @@ fn silence_and_noise_are_not_a_reply() {
     let ended = silent.join().expect("it is probed").assert_ends(3, &["no reply ", others]);
     assert_eq!(ended.text(), "");
     noisy.join().expect("it is probed").assert_ends(3, &["only noise ", others]);
+}
+
+#[test]
+fn an_adapter_whose_tx_is_connected_with_its_rx_is_named() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("tcp://{}", listener.local_addr().expect("an address"));
+    // Ends when the program closes the connection.
+    thread::spawn(move || {
+        let (mut from_host, _) = listener.accept().expect("a connection");
+        let mut to_host = from_host.try_clone().expect("a copy");
+        let _ = std::io::copy(&mut from_host, &mut to_host);
+    });
+    let end = probe(&address).assert_ends(3, &["your own bytes came back", "TX and RX"]);
+    assert!(!end.messages.contains("rcflash monitor"), "{}", end.messages);
 }

@@ -8,6 +8,7 @@ use monitor_standins::{
 use serde_json::Value;
 
 use crate::commands::bench::{Bench, Folder, RunEnd, program, rcflash};
+use crate::commands::interrupted::interrupt;
 use crate::screen::TerminalSession;
 
 fn setup(folder: &Folder, port: &str, more: &[&str]) -> RunEnd {
@@ -60,35 +61,101 @@ fn each_stock_monitor_is_named_with_its_loader() {
     }
 }
 
-/// Runs `rcflash setup` at a terminal and gives this answer for the board profile.
-fn answered(folder: &Folder, answer: &str) -> (Option<i32>, String) {
-    let options = MonitorOptions::default();
-    let server = MonitorServer::start(Box::<Scm>::default(), options).expect("a terminal");
+/// Starts `rcflash setup` at a terminal.
+fn at_terminal(folder: &Folder, server: &MonitorServer) -> TerminalSession {
     let mut command = program();
     command.args(["setup", "--no-run", "--rig-file", &folder.name("rig.toml"), "--port"]);
     command.arg(server.path());
-    let mut session = TerminalSession::spawn(command);
-    session.expect("board profile (rc2014-16c550, rc2014-classic, ");
-    session.expect(") [rc2014-classic]: ");
-    session.press(answer.as_bytes());
+    TerminalSession::spawn(command)
+}
+
+/// Runs `rcflash setup` at a terminal with this monitor, and gives each answer after the text that
+/// is expected before it.
+fn answered(
+    folder: &Folder,
+    monitor: Box<dyn MonitorModel>,
+    dialogue: &[(&str, &str)],
+) -> (Option<i32>, String) {
+    let server = MonitorServer::start(monitor, MonitorOptions::default()).expect("a terminal");
+    let mut session = at_terminal(folder, &server);
+    for (question, answer) in dialogue {
+        session.expect(question);
+        session.press(answer.as_bytes());
+    }
     session.wait_for_exit()
 }
 
+const WHICH_BOARD: &str = "number or name of the board or its profile [rc2014-classic]: ";
+
 #[test]
-fn at_a_terminal_the_board_profile_is_asked_for() {
-    for (answer, board) in [("\n", "rc2014-classic"), (" rc2014-zed \n", "rc2014-zed")] {
+fn at_a_terminal_the_board_is_asked_for_until_one_is_named() {
+    for (answers, board) in [
+        (&["\n"][..], "rc2014-classic"),
+        (&[" rc2014-zed \n"], "rc2014-zed"),
+        (&["zx81\n", "99\n", "0\n", "grant searle's nine chips\n"], "rc2014-classic"),
+        (&["sc\n", "SC130\n"], "sc130"),
+        (&["1\n"], "rc2014-16c550"),
+    ] {
         let folder = Folder::new();
-        let (code, seen) = answered(&folder, answer);
+        let dialogue: Vec<_> = answers.iter().map(|answer| (WHICH_BOARD, *answer)).collect();
+        let (code, seen) = answered(&folder, Box::<Scm>::default(), &dialogue);
         assert_eq!(code, Some(0), "{seen}");
-        assert!(seen.contains("Small Computer Monitor 1.3.0 at 115200 baud"), "{seen}");
+        let found = seen.find("Small Computer Monitor 1.3.0 at 115200 baud").expect("it is found");
+        assert!(found < seen.find("RC2014 Classic II (rc2014-classic)").expect("a list"), "{seen}");
         assert!(seen.contains("hw-tests run --port bench --via scm"), "{seen}");
         let rig = std::fs::read_to_string(folder.name("rig.toml")).expect("it was written");
         assert!(rig.contains(&format!("board = \"{board}\"\n")), "{rig}");
     }
+}
+
+#[test]
+fn a_board_that_its_monitor_names_is_proposed() {
+    let scm = || Box::new(Scm::new(ScmRelease::S6V13));
+    let question = "Small Computer Monitor 1.3.0 names the board: use the profile sc126 (SC126, \
+                    SC111 with SC119)? [Y/n] ";
+    for (dialogue, board) in [
+        (&[(question, "\n")][..], "sc126"),
+        (&[(question, "what\n"), (question, "y\n")], "sc126"),
+        (&[(question, "n\n"), (WHICH_BOARD, "SC131\n")], "sc131"),
+    ] {
+        let folder = Folder::new();
+        let (code, seen) = answered(&folder, scm(), dialogue);
+        assert_eq!(code, Some(0), "{seen}");
+        let rig = std::fs::read_to_string(folder.name("rig.toml")).expect("it was written");
+        assert!(rig.contains(&format!("board = \"{board}\"\n")), "{rig}");
+    }
+    // Where nobody is asked, it is taken.
     let folder = Folder::new();
-    let (code, seen) = answered(&folder, "zx81\n");
-    assert_eq!(code, Some(2), "{seen}");
-    assert!(seen.contains("zx81"), "{seen}");
+    let server = MonitorServer::start(scm(), MonitorOptions::default()).expect("a terminal");
+    let port = server.path().to_string_lossy().into_owned();
+    let found = report(&setup(&folder, &port, &["--json", "--no-run"]).assert_ends(0, &[]));
+    assert_eq!(found["board"], "sc126");
+}
+
+#[test]
+fn the_first_interruption_at_a_question_ends_the_command_and_nothing_is_written() {
+    let folder = Folder::new();
+    let options = MonitorOptions::default();
+    let server = MonitorServer::start(Box::<Scm>::default(), options).expect("a terminal");
+    let mut session = at_terminal(&folder, &server);
+    session.expect(WHICH_BOARD);
+    interrupt(&session.child);
+    let (code, seen) = session.wait_for_exit();
+    assert_eq!(code, Some(130), "{seen}");
+    assert!(!std::path::Path::new(&folder.name("rig.toml")).exists(), "nothing is written");
+}
+
+#[test]
+fn a_board_whose_first_cases_fail_is_not_written() {
+    let folder = Folder::new();
+    let server =
+        MonitorServer::start(Box::new(Scm::new(ScmRelease::S6V13)), MonitorOptions::default())
+            .expect("a terminal");
+    let port = server.path().to_string_lossy().into_owned();
+    // The SC126 has a Z180, and the program of this profile is for a Z80.
+    let end = setup(&folder, &port, &["--board", "rc2014-classic"]);
+    let end = end.assert_ends(1, &["did not pass; the rig file was not changed", "--board"]);
+    assert!(!end.text().contains("named bench"), "{}", end.text());
     assert!(!std::path::Path::new(&folder.name("rig.toml")).exists(), "nothing is written");
 }
 

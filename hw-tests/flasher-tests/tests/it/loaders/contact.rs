@@ -49,16 +49,37 @@ fn every_monitor_is_named_with_its_version_and_left_as_it_was() {
     });
 }
 
+/// Starts a BASIC in which a program with these lines runs.
+fn running(lines: &[(u16, &str)]) -> MonitorServer {
+    let with_line = |peer: Basic, (number, text): &(u16, &str)| peer.with_line(*number, text);
+    let mut peer = lines.iter().fold(Basic::default(), with_line);
+    b"RUN\r".iter().for_each(|byte| peer.receive(*byte, &mut Vec::new()));
+    MonitorServer::start(Box::new(peer), MonitorOptions::default()).expect("a pseudo-terminal")
+}
+
+fn rcflash(command: &str, options: &[&str], server: &MonitorServer) -> CommandOutput {
+    let mut program = programs::rcflash();
+    program.arg(command).arg("--port").arg(server.path()).args(options);
+    CommandOutput::from_output(&program.output().expect("it starts"))
+}
+
 #[test]
 fn a_running_program_is_left_alone_and_the_message_has_advice() {
-    let mut peer = Basic::default().with_line(10, "PRINT 7").with_line(20, "GOTO 10");
-    let mut printed = Vec::new();
-    b"RUN\r".iter().for_each(|byte| peer.receive(*byte, &mut printed));
-    let server =
-        MonitorServer::start(Box::new(peer), MonitorOptions::default()).expect("a pseudo-terminal");
-    let mut command = programs::rcflash();
-    command.args(["probe", "--port"]).arg(server.path());
-    let run = CommandOutput::from_output(&command.output().expect("it starts"));
+    let server = running(&[(10, "X=X+1"), (20, "GOTO 10")]);
+    let run = rcflash("probe", &[], &server);
     run.assert_ends(3, &["no reply at 115200 baud", "is a program running", "Ctrl-C"]);
-    assert_eq!(server.lines(), ["10 PRINT 7", "20 GOTO 10"]);
+    assert_eq!(server.lines(), ["10 X=X+1", "20 GOTO 10"]);
+}
+
+#[test]
+fn a_program_that_prints_is_not_noise_and_basic_stops_it_for_a_load() {
+    let server = running(&[(10, "PRINT \"HELLO WORLD\""), (20, "GOTO 10")]);
+    let run = rcflash("probe", &[], &server);
+    let text = "a program prints text at 115200 baud: ";
+    run.assert_ends(3, &[text, "HELLO WORLD<0D><0A>HELLO WORLD", "Ctrl-C"]);
+    assert!(!run.text.contains("ground"), "{}", run.text);
+    let run = rcflash("write", &["--via", "scm"], &server);
+    run.assert_ends(3, &["a program prints text without end", "HELLO WORLD", "Ctrl-C"]);
+    let run = rcflash("write", &["--via", "basic"], &server);
+    run.assert_ends(0, &["verified"]);
 }
