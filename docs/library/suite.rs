@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use hil_harness::campaign::{self, Executor, FinishedRun, Member, Observer, RunConfig, RunContext};
+use hil_harness::campaign::{
+    self, ConnectedBoard, Executor, FinishedRun, Member, Observer, RunConfig, RunContext,
+};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{RunEnd, RunOptions, RunSummary};
@@ -71,14 +73,14 @@ impl Executor for Caller {
     type Suite = Products;
     type Plan = Multiplier;
 
-    fn name(&self) -> &str {
-        "this process"
-    }
-    fn program(&self) -> String {
-        "multiplier".to_owned()
-    }
-    fn target(&self) -> RunTarget {
-        RunTarget { board: self.name().to_owned(), ..RunTarget::default() }
+    fn board(&self) -> ConnectedBoard {
+        ConnectedBoard {
+            name: "this process".to_owned(),
+            program: "multiplier".to_owned(),
+            identity: None,
+            own_routines: Vec::new(),
+            target: RunTarget { board: "this process".to_owned(), ..RunTarget::default() },
+        }
     }
     fn run(
         &mut self,

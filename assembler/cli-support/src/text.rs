@@ -325,6 +325,42 @@ pub fn is_stdout_closed() -> bool {
     STDOUT_CLOSED.load(Ordering::Relaxed)
 }
 
+/// Replaces the escapes `\r`, `\n`, `\t`, `\\` and `\xHH` in a text; returns its bytes.
+///
+/// # Errors
+/// Returns a message if a backslash does not begin one of these escapes.
+///
+/// ```
+/// assert_eq!(cli_support::text::unescape(r"a\x0D\n"), Ok(b"a\r\n".to_vec()));
+/// ```
+pub fn unescape(text: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        bytes.extend(plain.bytes());
+        let (byte, length) = match escape.as_bytes() {
+            [b'r', ..] => (b'\r', 1),
+            [b'n', ..] => (b'\n', 1),
+            [b't', ..] => (b'\t', 1),
+            [b'\\', ..] => (b'\\', 1),
+            [b'x', digits @ ..] => match digits.get(..2).and_then(parse_hex) {
+                Some(byte) => (byte, 3),
+                None => return Err("expected two hexadecimal digits after `\\x`".to_owned()),
+            },
+            _ => return Err("expected `\\r`, `\\n`, `\\t`, `\\\\` or `\\xHH`".to_owned()),
+        };
+        bytes.push(byte);
+        rest = &escape[length..];
+    }
+    bytes.extend(rest.bytes());
+    Ok(bytes)
+}
+
+fn parse_hex(digits: &[u8]) -> Option<u8> {
+    let digits = digits.iter().map(|digit| char::from(*digit).to_digit(16));
+    digits.collect::<Option<Vec<_>>>().map(|digits| (digits[0] * 16 + digits[1]) as u8)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

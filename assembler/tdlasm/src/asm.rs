@@ -39,6 +39,7 @@ mod pass;
 mod patch;
 mod reading;
 mod recorder;
+mod slips;
 mod statement;
 mod statement_end;
 mod suggestions;

@@ -432,8 +432,7 @@ fn read_memory(session: &mut MonitorSession, from: u16, count: u8) -> Result<Vec
     for _ in 0..MAX_ATTEMPTS {
         session.take_received();
         session.send_paced(OPERATION, format!("{request}\r").as_bytes(), Pace::FULL)?;
-        let timeout = REPLY_TIMEOUT + session.line_time(2 * usize::from(count));
-        received = match session.receive_until(OPERATION, timeout, |received| {
+        received = match session.receive_while_coming(OPERATION, REPLY_TIMEOUT, |received| {
             received.ends_with(b"+") || received.ends_with(b"-")
         }) {
             Ok(received) => received,

@@ -12,7 +12,7 @@ use crate::description::{ADDRESS, FIRST, LAST, LINE, LoadFormat, MonitorDescript
 use crate::dump::{self, Memory, ROW_BYTES};
 use crate::error::{LoaderError, Result};
 use crate::event::{LoadEvent, LoadObserver, LoadStage};
-use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT, type_checked};
+use crate::exchange::{self, MAX_CHAR_GAP, MAX_SILENCE, REPLY_TIMEOUT, type_checked};
 use crate::handshake::{CORRUPTED_RECORD_FILL, abort_load_with, clear_line};
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
@@ -29,8 +29,6 @@ const RECOVERING: &str = "getting back to the prompt of the described monitor";
 const REPORT_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long an XMODEM receiver may take to reply; many repeat their request every ten seconds.
 const RECEIVER_TIMEOUT: Duration = Duration::from_secs(10);
-/// Characters of a row of a dump, at most.
-const ROW_CHARS: usize = 96;
 
 pub(crate) struct Described {
     monitor: Arc<MonitorDescription>,
@@ -292,13 +290,12 @@ impl HexMonitor for Described {
         let mut keys = command(at);
         loop {
             self.command(session, OPERATION, &keys)?;
-            let chars = usize::from(last - at) / ROW_BYTES * ROW_CHARS;
-            let timeout = REPORT_TIMEOUT + session.line_time(chars);
             let is_page = |text: &[u8]| {
                 dump.rows > 0 && text.ends_with(b"\n") && dump::parse_rows(text).len() >= dump.rows
             };
-            let received = session
-                .receive_until(OPERATION, timeout, |text| self.at_prompt(text) || is_page(text))?;
+            let received = session.receive_while_coming(OPERATION, MAX_SILENCE, |text| {
+                self.at_prompt(text) || is_page(text)
+            })?;
             let rows = dump::parse_rows(&received);
             let (Some((begin, _)), Some((end, _))) = (rows.first(), rows.last()) else {
                 return Err(self.unexpected(OPERATION, &received));

@@ -10,6 +10,8 @@ use crate::session::MonitorSession;
 
 /// How long an idle monitor may take to reply.
 pub(crate) const REPLY_TIMEOUT: Duration = Duration::from_secs(1);
+/// The longest silence within a dump: many times the latency of an adapter or a network.
+pub(crate) const MAX_SILENCE: Duration = Duration::from_secs(2);
 /// The maximum gap between characters of a reply, which is complete after that if it ends with a
 /// prompt; USB adapters delay characters by up to 16 ms.
 pub(crate) const MAX_CHAR_GAP: Duration = Duration::from_millis(60);

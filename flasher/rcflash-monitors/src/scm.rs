@@ -18,7 +18,7 @@ use tdlasm::image::Image;
 use crate::dump::{self, Memory, ROW_BYTES};
 use crate::error::{LoaderError, Result};
 use crate::event::LoadObserver;
-use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
+use crate::exchange::{self, MAX_CHAR_GAP, MAX_SILENCE, REPLY_TIMEOUT};
 use crate::handshake::{CORRUPTED_RECORD_FILL, abort_hex_load};
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
@@ -39,8 +39,6 @@ const REPORT_TIMEOUT: Duration = Duration::from_secs(3);
 const HELP_TIMEOUT: Duration = Duration::from_secs(3);
 /// Rows of a page of the dump, after which the monitor waits for a key.
 const PAGE_ROWS: usize = 8;
-/// How long a page may take: 77 ms were measured, more on a slower line.
-const PAGE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Ends the dump, and the other commands that prompt for one line after the other.
 const ESCAPE: &[u8] = b"\x1B";
 const FINDING: &str = "looking for the prompt of the Small Computer Monitor";
@@ -112,7 +110,7 @@ impl HexMonitor for Scm {
         let mut key = format!("M {first:04X}\r");
         loop {
             session.type_command(OPERATION, &key)?;
-            let received = session.receive_until(OPERATION, PAGE_TIMEOUT, |received| {
+            let received = session.receive_while_coming(OPERATION, MAX_SILENCE, |received| {
                 is_page(received) || at_prompt(received)
             })?;
             let rows = dump::parse_rows(&received);

@@ -20,6 +20,8 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_TX_LEAD: Duration = Duration::from_millis(20);
 /// How often a blocking read checks the stop flag.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// The longest that a dump may take.
+const MAX_DUMP_TIME: Duration = Duration::from_secs(60);
 /// The maximum of unread bytes: four times the longest reply, a dump of 1 KiB.
 const MAX_RX_BYTES: usize = 32 * 1024;
 
@@ -307,6 +309,28 @@ impl MonitorSession {
         }
     }
 
+    /// Like [`Self::receive_until`], but goes on while anything arrives at least every `silence`, for
+    /// at most [`MAX_DUMP_TIME`]: a busy host or network delays a long reply.
+    pub(crate) fn receive_while_coming(
+        &mut self,
+        operation: &'static str,
+        silence: Duration,
+        done: impl Fn(&[u8]) -> bool,
+    ) -> Result<Vec<u8>> {
+        let end = self.transport.now() + MAX_DUMP_TIME;
+        loop {
+            let before = self.received.len();
+            match self
+                .receive_until(operation, silence, |unread| unread.len() > before || done(unread))
+            {
+                Ok(received) if done(&received) => return Ok(received),
+                Ok(received) if self.transport.now() < end => self.unread(&received),
+                Ok(_) => return Err(self.timeout_error(operation, MAX_DUMP_TIME)),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// Receives until nothing arrives for `quiet`, and takes the unread bytes.
     pub(crate) fn receive_until_quiet(
         &mut self,
@@ -400,5 +424,59 @@ impl MonitorSession {
 
     fn io_error(&self, operation: &'static str, source: io::Error) -> LoaderError {
         LoaderError::Io { port: self.port_name(), operation, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line on which a character arrives at these intervals.
+    struct SlowLine {
+        now: Instant,
+        left: Vec<Duration>,
+    }
+
+    impl Transport for SlowLine {
+        fn name(&self) -> &str {
+            "slow line"
+        }
+
+        fn now(&self) -> Instant {
+            self.now
+        }
+
+        fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+            let Some(next) = self.left.first_mut().filter(|next| **next <= timeout) else {
+                self.now += timeout;
+                self.left.first_mut().into_iter().for_each(|next| *next -= timeout);
+                return Ok(0);
+            };
+            self.now += *next;
+            self.left.remove(0);
+            buffer[0] = b'.';
+            Ok(1)
+        }
+
+        fn write(&mut self, _bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Receives all characters of a line with these intervals, at most two seconds apart.
+    fn received(intervals: Vec<u64>) -> Result<Vec<u8>> {
+        let count = intervals.len();
+        let left = intervals.into_iter().map(Duration::from_millis).collect();
+        let line = Box::new(SlowLine { now: Instant::now(), left });
+        let mut session = MonitorSession::new(line, 115_200, Arc::default());
+        session.receive_while_coming("reading", Duration::from_secs(2), |text| text.len() == count)
+    }
+
+    #[test]
+    fn a_dump_may_take_long_while_it_comes_but_has_an_end() {
+        assert_eq!(received(vec![1900; 20]).ok().map(|text| text.len()), Some(20));
+        assert!(received([vec![1; 19], vec![2100]].concat()).is_err());
+        let endless = received(vec![1900; 40]);
+        assert!(matches!(endless, Err(LoaderError::NoReply { .. })), "{endless:?}");
     }
 }

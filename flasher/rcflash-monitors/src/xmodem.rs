@@ -97,7 +97,7 @@ enum BlockReply {
 }
 
 /// Sends files by XMODEM. The receiver sets the rhythm: a block or EOT is sent only after its start
-/// request, ACK or NAK, and nothing is repeated after a timeout. A receiver that is still there
+/// request, ACK or NAK, and no block is repeated after a timeout. A receiver that is still there
 /// sends NAK by itself; if it has ended, the program after it would take the bytes for commands.
 pub struct XmodemSender<'a> {
     /// The session with the receiver, which is waiting or about to.
@@ -305,26 +305,31 @@ impl XmodemSender<'_> {
         Ok(())
     }
 
-    /// Sends EOT until it is acknowledged. Many receivers reject the first one, to be sure.
+    /// Sends EOT until it is acknowledged. Many receivers reject the first one, to be sure. It is the
+    /// only character that is repeated after a timeout, as the protocol has it: it stores nothing.
     fn end_transfer(&mut self) -> Result<()> {
         const OPERATION: &str = "ending the transfer";
         self.check_still_receiving(OPERATION, false)?;
+        let mut error = None;
         for _ in 0..MAX_ATTEMPTS {
             self.session.send(OPERATION, &[EOT])?;
-            if self.receive_end_reply(OPERATION)? == BlockReply::Ack {
-                return Ok(());
+            match self.receive_end_reply(OPERATION) {
+                Ok(BlockReply::Ack) => return Ok(()),
+                Ok(BlockReply::Nak) => error = None,
+                Err(timeout @ LoaderError::NoReply { .. }) => error = Some(timeout),
+                Err(other) => return Err(other),
             }
         }
         let text =
             format!("the end was refused {MAX_ATTEMPTS} times; check cable and flow control");
-        Err(LoaderError::Refused { peer: RECEIVER_NAME, operation: OPERATION, text })
+        let refused = LoaderError::Refused { peer: RECEIVER_NAME, operation: OPERATION, text };
+        Err(error.unwrap_or(refused))
     }
 
     /// Receives the reply to EOT; a prompt also shows that the receiver has ended.
     fn receive_end_reply(&mut self, operation: &'static str) -> Result<BlockReply> {
-        let waited = self.reply_timeout * MAX_TIMEOUTS as u32;
         let mut received = Vec::new();
-        let deadline = self.session.now() + waited;
+        let deadline = self.session.now() + self.session.tx_remaining() + self.reply_timeout;
         while let Some(byte) = self.read_byte_before(operation, deadline)? {
             received.push(byte);
             match byte {
@@ -340,7 +345,7 @@ impl XmodemSender<'_> {
                 _ => {}
             }
         }
-        Err(self.session.timeout_error(operation, waited))
+        Err(self.session.timeout_error(operation, self.reply_timeout))
     }
 }
 

@@ -144,3 +144,59 @@ fn a_request_that_is_not_repeated_is_not_a_receiver() {
         assert!(!matches!(found.peer, ProbedPeer::Known(..)), "{found:?}");
     }
 }
+
+/// A receiver to which some EOTs are lost, or whose reply to them is.
+struct DeafToEnds {
+    now: Instant,
+    lost_ends: usize,
+    reply: Option<u8>,
+}
+
+impl Transport for DeafToEnds {
+    fn name(&self) -> &str {
+        "receiver"
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        let Some(reply) = self.reply.take() else {
+            self.now += timeout;
+            return Ok(0);
+        };
+        buffer[0] = reply;
+        Ok(1)
+    }
+
+    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        const EOT: u8 = 0x04;
+        // A block is sent in pieces of 16 bytes, of which the last is shorter.
+        let ends_block = bytes.len() < 16;
+        match bytes {
+            [EOT] if self.lost_ends > 0 => self.lost_ends -= 1,
+            _ if ends_block => self.reply = Some(0x06),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn an_eot_is_repeated_ten_times_until_it_is_acknowledged() {
+    for (lost_ends, arrives) in [(0, true), (1, true), (9, true), (10, false)] {
+        // It has requested the first block.
+        let line = DeafToEnds { now: Instant::now(), lost_ends, reply: Some(0x15) };
+        let mut session =
+            MonitorSession::new(Box::new(line), 115_200, Arc::new(AtomicBool::new(false)));
+        let mut sender = XmodemSender {
+            session: &mut session,
+            observer: &mut NoObserver,
+            reply_timeout: Duration::from_secs(10),
+            pace: Pace::FULL,
+        };
+        let sent = sender.send(&[0; 128]);
+        assert_eq!(sent.is_ok(), arrives, "{lost_ends}: {sent:?}");
+    }
+}

@@ -29,5 +29,5 @@ pub(crate) fn debugger() -> Debugger {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let file = ProgramFile { path: PATH.clone(), ..ProgramFile::default() };
     let loaded = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
-    open_program(&profile, loaded).unwrap_or_else(|error| panic!("{error}"))
+    open_program(&profile, loaded, None).unwrap_or_else(|error| panic!("{error}"))
 }

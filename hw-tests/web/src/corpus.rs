@@ -74,7 +74,7 @@ impl CorpusRun {
     ) -> Self {
         Self {
             request,
-            build: format!("{:08X}", live.live.identity().build_id),
+            build: format!("{:08X}", live.live.identity.build_id),
             live,
             total: cases.len(),
             cases: cases.into(),

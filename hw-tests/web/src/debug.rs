@@ -6,7 +6,7 @@ use std::rc::Rc;
 use board_debugger::commands::{self, CommandOutcome, Pane, execute};
 use board_debugger::profiling::{StepCounter, line_times};
 use board_debugger::{
-    BoundExpression, Breakpoint, BreakpointId, Debugger, ExecCommand, HaltReason, Machine, Motion,
+    BoundExpression, Stop, StopId, Debugger, ExecCommand, HaltReason, Machine, Motion,
     MotionKind, REGISTER_PAIRS, describe_halt, disassemble_at, flag_letters, register_value,
 };
 use firmware::ProgramKind;
@@ -74,7 +74,7 @@ pub(crate) struct PageDebugSession {
     /// What breakpoints have logged since the state before.
     log: Vec<String>,
     /// The breakpoints of the editor.
-    editor_breakpoints: Vec<BreakpointId>,
+    editor_breakpoints: Vec<StopId>,
     /// Whether the user has requested a stop.
     is_stopped: bool,
 }
@@ -224,8 +224,8 @@ impl PageDebugSession {
             };
         let first = addresses.first().copied().ok_or("no instruction there")?;
         for address in addresses {
-            let one = Breakpoint { condition: condition.clone(), ..Breakpoint::at(address) };
-            self.editor_breakpoints.push(self.debugger.stops.add_breakpoint(one));
+            let one = Stop { condition: condition.clone(), ..Stop::at(address) };
+            self.editor_breakpoints.push(self.debugger.stops.add(one));
         }
         Ok((first, line))
     }
@@ -385,7 +385,7 @@ pub(crate) fn play(
     let end = u16::from_le_bytes([low, high]);
     let labels = BOOKING_LABELS.into_iter().filter_map(|name| debugger.code().symbol(name));
     for address in labels.chain([end]).collect::<Vec<_>>() {
-        debugger.stops.add_breakpoint(Breakpoint::at(address));
+        debugger.stops.add(Stop::at(address));
     }
     let until = Instant::now() + MAX_EXEC_TIME;
     while states.len() <= MAX_BOOKINGS {

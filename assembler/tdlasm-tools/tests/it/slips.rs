@@ -8,7 +8,7 @@ use tdlasm_tools::convert::translate;
 /// The slip, the message's code, a part of the message or its help, and the fixed text.
 type Slip = (&'static str, &'static str, &'static str, Option<&'static str>);
 
-const SLIPS: [Slip; 44] = [
+const SLIPS: &[Slip] = &[
     // Registers are numbers.
     (" MOV A,5", "W18", "did you mean MVI A,5?", Some(" MVI A,5")),
     (" mov b,7", "W18", "did you mean mvi b,7?", Some(" mvi b,7")),
@@ -58,7 +58,72 @@ const SLIPS: [Slip; 44] = [
     (" MOV A,(HL)", "U01", "M for the byte", None),
     ("LOOP: NOP\n JMPP LOOP", "O01", "did you mean JMP?", Some("LOOP: NOP\n JMP LOOP")),
     ("LOOP: NOP", "W27", "LOOP is not used", None),
+    // More operands than the instruction takes, and text that is no comment.
+    ("AT: RET Z\n JMP AT", "Q11", "in this dialect: RZ", Some("AT: RZ\n JMP AT")),
+    ("AT: CALL NZ,AT\n JMP AT", "Q11", "in this dialect: CNZ AT", Some("AT: CNZ AT\n JMP AT")),
+    (" ADD A,B", "Q11", "in this dialect: ADD B", Some(" ADD B")),
+    (" OUT (C),A", "Q11", "in this dialect: OUTP A", Some(" OUTP A")),
+    (" STA 5(X)", "Q11", "MOV 5(X),A", None),
+    (" LDA 5(IY)", "Q11", "MOV A,5(Y)", None),
+    ("AT: DJNZ B,AT", "Q11", "its forms are DJNZ", None),
+    (" NOP // wait", "Q02", "a comment begins with a semicolon", None),
+    (" .BLKB 4,0FFH", "Q02", "takes no further operand", None),
+    // What is silent in ZASM and means something else elsewhere.
+    ("AT: NOP\n JP AT", "W30", "did you mean JMP?", Some("AT: NOP\n JMP AT")),
+    (" cp 5", "W30", "did you mean cpi?", Some(" cpi 5")),
+    (" MVI A,#5", "W31", "did you mean 5?", Some(" MVI A,5")),
+    (" LXI H,#100H", "W31", "FEFFH; did you mean 100H?", Some(" LXI H,100H")),
+    (" LDA #5", "W31", "did you mean MVI A,5?", None),
+    (" .ASCII \"A\",10,\"B\"", "W32", "\"A\"[13]\"B\"", None),
+    (" .ASCIZ \"SAY \"\"HI\"\"\"", "W32", "another delimiter", None),
+    (" .ASCIZ 'line\\n'", "W32", "[10] for \\n", None),
+    ("P: LXI H,(P)\n LXI D,P", "W33", "LHLD P loads from that address", None),
+    ("P: LXI D,P\n MVI A,(5)", "W33", "LDA 5 loads", None),
+    ("A1 = 1\n .IFN A1>2,[\n NOP\n]", "W34", ".IFG A-B", None),
+    ("A1 == 1+2<3", "W34", "by parentheses", None),
+    (" .IFN 1,[\n NOP", "W35", "a ] ends it", None),
+    (" NOP\n .END\n HLT", "W36", "not assembled", None),
+    (" BIT A,3", "W19", "BIT NUMBER,A", None),
+    // Spellings of other assemblers.
+    (" RST 38H", "Q01", "RST 7", None),
+    (" MVI A,&80", "A01", "write 80H", None),
+    (" MVI A,%1010", "U01", "write 1010B", Some(" MVI A,1010B")),
+    ("AT: JMP $", "U01", "is a period", Some("AT: JMP .")),
+    (" MVI A,1<<3", "A01", "a single < or >", None),
+    (" MVI A,5 AND 3", "A01", "and is &", None),
+    (" MVI A,5|3", "A01", "or is !", None),
+    ("my_label: NOP", "O01", "write $ for the underscore", None),
+    ("PUTC MACRO C", "O01", ".DEFINE PUTC[C]=[", None),
+    ("VAR SET 5", "O01", "write VAR = 5", None),
+    (" LDX #5", "O01", "MVI, MOV, LXI or LDA", None),
+    (" JSR 5", "O01", "CALL", Some(" CALL 5")),
+    ("Loop: NOP\nLOOP: NOP", "M01", "capital and small letters", None),
+    (".L: NOP\n.L: NOP", "M01", "two periods", None),
+    ("* comment", "L01", "a semicolon", None),
+    (" .ASCII HELLO", "A04", "two equal delimiters", None),
+    (" .IFDEF X1\n NOP", "A02", "a closing ]", None),
 ];
+
+/// Programs of newcomers, as `name TAB what was meant TAB source`.
+const PROGRAMS: &str = include_str!("../data/slips.tsv");
+
+/// A message without help must say it all.
+#[test]
+fn each_program_of_a_newcomer_has_a_message_with_help() {
+    for row in PROGRAMS.lines().skip(1) {
+        let [name, _, source] = *row.split('\t').collect::<Vec<_>>() else { panic!("{row}") };
+        let text = source.replace("\\\\", "\0").replace("\\n", "\n").replace('\0', "\\");
+        let assembly = assembled(text.trim_end(), &[]);
+        let helps = assembly.diagnostics.iter().any(|one| one.help.is_some());
+        let explains = ["the text that begins here is not closed"];
+        let is_plain = |one: &Diagnostic| explains.contains(&&*one.message);
+        assert!(
+            helps || assembly.diagnostics.iter().any(is_plain),
+            "{name}: {:?}",
+            assembly.diagnostics
+        );
+    }
+}
 
 fn assembled(text: &str, levels: &[&str]) -> Assembly {
     let mut lint_levels = LintLevels::default();
@@ -74,7 +139,7 @@ fn found<'a>(assembly: &'a Assembly, code: &str) -> Option<&'a Diagnostic> {
 
 #[test]
 fn each_slip_has_its_message_and_the_fix_is_what_was_meant() {
-    for (text, code, part, fixed) in SLIPS {
+    for &(text, code, part, fixed) in SLIPS {
         let levels: &[&str] = if code == "W27" { &["unused-label"] } else { &[] };
         let assembly = assembled(text, levels);
         let one = found(&assembly, code)
@@ -122,6 +187,12 @@ fn idioms_are_no_slips() {
         " .RADIX 16\n .LOC 100",
         "LONGNAME = 1\nLONGNAME = 2\nlongname = 3",
         " .DEFINE LEAVE=[\n JMP 0\n]\n LEAVE\n INX H",
+        // A table of jumps; conditions and masks; texts in brackets and by any delimiter.
+        "TABLE: JMP TABLE\n JMP TABLE\n IN 5\n RET",
+        "AT: JP AT\n CMP B\n JP AT\n CALL AT\n JP AT\n RZ\n JP AT\n POP PSW\n JP AT\n CP AT",
+        " ANI #80H\n .BYTE #5\nT = #0\n LXI H,T",
+        " .ASCII /say \"hi\"/[13]'x'\n .ASCIZ \"a\" \"b\"",
+        " MVI A,(5+3)\n MVI B,1+(2<3)\n .IFN 300H>8,[ NOP ]",
     ] {
         assert_eq!(assembled(text, &[]).diagnostics, [], "{text}");
     }

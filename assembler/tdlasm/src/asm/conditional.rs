@@ -5,6 +5,7 @@
 
 use super::assembler::Assembler;
 use super::pass::Pass;
+use super::slips;
 use super::statement_end::skip_to_next_block;
 use super::statement_end::{StatementEnd, StatementResult};
 use crate::diag::{Diagnostic, DiagnosticCode};
@@ -47,7 +48,8 @@ fn condition_comma(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
         return true;
     }
     let message = "a comma is missing after the condition";
-    asm.error(DiagnosticCode::Operand, cursor.here(), message);
+    let help = "the form is .IFN VALUE,[ and a closing ] instead of .ENDIF";
+    asm.report(Diagnostic::new(DiagnosticCode::Operand, cursor.here(), message).help(help));
     let comma = memchr::memchr(b',', cursor.rest_of_statement());
     cursor.advance(comma.map_or(0, |at| at + 1));
     comma.is_some()
@@ -84,6 +86,7 @@ fn number(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult<i
     }
     let expr = asm.parse_expression(cursor);
     let value = asm.evaluate(&expr)?;
+    slips::lint_comparison(asm, &expr);
     if !value.is_absolute() {
         let message = "a condition must be a constant, but this value is relocatable";
         asm.error(DiagnosticCode::Operand, expr.span, message);
@@ -165,7 +168,7 @@ fn text_argument(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Spa
 fn enter_blocks(asm: &mut Assembler<'_>, holds: bool, cursor: &mut Cursor<'_>) {
     if holds {
         cursor.advance(1);
-        return asm.input.open_block();
+        return asm.input.open_block(cursor.offset() - 1);
     }
     if !asm.skip_block(cursor) {
         return;
@@ -178,7 +181,7 @@ fn enter_blocks(asm: &mut Assembler<'_>, holds: bool, cursor: &mut Cursor<'_>) {
         let gap = Span::new(cursor.offset(), ahead.offset());
         *cursor = ahead;
         cursor.advance(1);
-        asm.input.open_block();
+        asm.input.open_block(cursor.offset() - 1);
         if asm.spans_lines(gap) {
             asm.sink.next_row();
         }

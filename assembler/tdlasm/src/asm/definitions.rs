@@ -153,9 +153,20 @@ impl Assembler<'_> {
                 diagnostic = diagnostic.label(self.symbol_span(place), "first defined here");
             }
         }
-        if !self.options.long_symbols && self.sources.slice(span).len() > 6 {
-            diagnostic =
-                diagnostic.help("only six characters of a name count; with --long-symbols all do");
+        let text = self.sources.slice(span);
+        let first = entry.place.map(|place| self.sources.slice(self.symbol_span(place)));
+        let help = match text {
+            _ if first.is_some_and(|first| first != text && first.eq_ignore_ascii_case(text)) => {
+                Some("capital and small letters are the same in names")
+            }
+            _ if !self.options.long_symbols && text.len() > 6 => {
+                Some("only six characters of a name count; with --long-symbols all do")
+            }
+            [b'.', ..] => Some("a local label begins with two periods: ..NAME"),
+            _ => None,
+        };
+        if let Some(help) = help {
+            diagnostic = diagnostic.help(help);
         }
         self.report(diagnostic);
     }

@@ -7,6 +7,7 @@ use super::code_buffer::Field;
 use super::name_table::NameId;
 use super::name_table::{BuiltIn, Operator};
 use super::pass::Pass;
+use super::slips::{foreign_number, foreign_operation, lint_precedence};
 use super::statement_end::{StatementAbort, StatementResult};
 use super::symbol::{DefinedIn, Symbol};
 use super::value::{BaseId, Value};
@@ -15,7 +16,7 @@ use crate::listing::ListingDirective;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::directive::Directive;
-use crate::syntax::expr::{Expr, Fault, Op};
+use crate::syntax::expr::{BinaryOp, Expr, Fault, Op};
 use crate::syntax::{Cursor, lex};
 
 /// The value that ZASM continues with after an unmatched closing parenthesis.
@@ -44,6 +45,16 @@ impl Assembler<'_> {
         let number = if fault == Fault::Digit { self.suggest_hexadecimal(span) } else { None };
         let (code, message) = fault_text(fault);
         let mut diagnostic = Diagnostic::new(code, span, message);
+        let rest = self.sources.slice(self.sources.rest_of_line(span.start));
+        if matches!(fault, Fault::Stray | Fault::Operator)
+            && let Some(help) = foreign_operation(rest)
+        {
+            diagnostic = diagnostic.help(help);
+        } else if fault == Fault::Stray
+            && let Some(number) = foreign_number(rest)
+        {
+            diagnostic = diagnostic.help(format!("write {number}"));
+        }
         if let Some(number) = number {
             diagnostic = diagnostic.help(format!("write {number}")).fix(span, number);
         }
@@ -217,6 +228,11 @@ impl Assembler<'_> {
         let expr = self.parse_expression(cursor);
         if expr.count == 0 {
             self.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing");
+        }
+        if let [.., Op::Binary(BinaryOp::ShiftLeft | BinaryOp::ShiftRight), Op::Binary(last)] =
+            *self.operations(&expr)
+        {
+            lint_precedence(self, last, expr.span);
         }
         self.evaluate(&expr)
     }

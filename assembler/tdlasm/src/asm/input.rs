@@ -106,8 +106,8 @@ pub(crate) struct InputStack {
     macro_depth: usize,
     /// The total size of the open macro texts.
     pub(crate) open_text: usize,
-    /// The number of nested conditional blocks being assembled.
-    blocks: usize,
+    /// The offsets of the brackets that open the conditional blocks being assembled.
+    blocks: Vec<u32>,
     pub(crate) pending_change: Option<InputChange>,
     /// Whether macro text was inserted into the operands of the current statement.
     pub(crate) has_macro_text: bool,
@@ -163,7 +163,7 @@ impl InputStack {
 
     /// Returns the numbers of open texts and blocks.
     pub(crate) fn nesting(&self) -> (usize, usize) {
-        (self.frames.len(), self.blocks)
+        (self.frames.len(), self.blocks.len())
     }
 
     pub(crate) fn insert_depth(&self) -> usize {
@@ -180,7 +180,7 @@ impl InputStack {
                 if frame.resume_at < frame.text.len() && frame.is_exit_last() {
                     return;
                 }
-                self.blocks = self.blocks.min(frame.blocks);
+                self.blocks.truncate(frame.blocks);
                 if frame.resume_at < frame.text.len() {
                     frame.pos = frame.resume_at;
                     self.push(frame);
@@ -192,13 +192,13 @@ impl InputStack {
 
     fn exit_file(&mut self) {
         while self.pop().is_some_and(|frame| frame.kind != FrameKind::File) {}
-        self.blocks = 0;
+        self.blocks.clear();
     }
 
     pub(crate) fn apply_change(&mut self) {
         match self.pending_change.take() {
             Some(InputChange::Into(mut frame)) => {
-                frame.blocks = self.blocks;
+                frame.blocks = self.blocks.len();
                 self.push(frame);
             }
             Some(InputChange::ExitMacro) => self.exit_macro(),
@@ -210,17 +210,17 @@ impl InputStack {
     /// Returns `true` if a `]` closes a block here. ZASM accepts one anywhere from the second macro
     /// call on, but in the text of the first call only for blocks opened in that text.
     pub(crate) fn in_block(&self) -> bool {
-        self.macro_calls > 1 || self.blocks > self.outside_blocks()
+        self.macro_calls > 1 || self.blocks.len() > self.outside_blocks()
     }
 
     /// Returns `true` in a block or macro text, where unquoted arguments and texts end at `]`.
     pub(crate) fn is_enclosed(&self) -> bool {
-        self.blocks > 0 || self.macro_depth > 0
+        !self.blocks.is_empty() || self.macro_depth > 0
     }
 
     /// Returns `true` if a `]` accepted here has no block to close.
     pub(crate) fn closes_nothing(&self) -> bool {
-        self.blocks <= self.outside_blocks()
+        self.blocks.len() <= self.outside_blocks()
     }
 
     /// Returns the number of open blocks that a `]` in the innermost text cannot close.
@@ -232,17 +232,24 @@ impl InputStack {
     }
 
     pub(crate) fn reset_blocks(&mut self) {
-        self.blocks = 0;
+        self.blocks.clear();
         self.macro_calls = 0;
         self.frames.iter_mut().for_each(|frame| frame.blocks = 0);
     }
 
-    pub(crate) fn open_block(&mut self) {
-        self.blocks += 1;
+    /// Enters a block after its bracket at offset `at`.
+    pub(crate) fn open_block(&mut self, at: u32) {
+        self.blocks.push(at);
+    }
+
+    /// Returns the offset of the bracket that opened the innermost block.
+    pub(crate) fn innermost_block(&self) -> Option<u32> {
+        self.blocks.last().copied()
     }
 
     pub(crate) fn close_block(&mut self) {
-        self.blocks = self.blocks.saturating_sub(1).max(self.outside_blocks());
+        let left = self.blocks.len().saturating_sub(1).max(self.outside_blocks());
+        self.blocks.truncate(left);
     }
 
     /// Reads a file, unless it was read before. The first time in a pass, also returns what was

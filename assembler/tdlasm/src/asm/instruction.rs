@@ -9,6 +9,7 @@ use super::assembler::Assembler;
 use super::lints;
 use super::name_table::BuiltIn;
 use super::options::Cpu;
+use super::slips;
 use super::statement_end::{StatementEnd, StatementResult};
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode};
@@ -99,7 +100,7 @@ fn read_operands(
 ) -> StatementResult {
     let [first, second] = form.slots;
     operands[0] = match first {
-        Slot::Byte | Slot::Word | Slot::Relative => immediate(asm, false, cursor)?,
+        Slot::Byte | Slot::Word | Slot::Relative => immediate(asm, form, None, cursor)?,
         Slot::Bit | Slot::Restart => small_number(asm, form, cursor)?,
         Slot::Source | Slot::SourceMem | Slot::Dest | Slot::DestMem | Slot::Index => {
             // Port instructions take no index register.
@@ -110,7 +111,7 @@ fn read_operands(
     };
     operands[1] = match second {
         Slot::None => return Ok(()),
-        Slot::Byte | Slot::Word => second_immediate(asm, cursor)?,
+        Slot::Byte | Slot::Word => second_immediate(asm, form, operands[0].register, cursor)?,
         _ if form.slots[0] == Slot::Bit => bit_register(asm, form, cursor)?,
         _ => match comma(asm, form, cursor) {
             true => byte_register(asm, true, form, cursor)?,
@@ -129,11 +130,12 @@ fn at_end(asm: &Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
 /// Reads an immediate operand. If it is missing, no field is written.
 fn immediate(
     asm: &mut Assembler<'_>,
-    after_comma: bool,
+    form: &Form,
+    first: Option<Register>,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
     if at_end(asm, cursor) {
-        if after_comma || asm.input.has_macro_text {
+        if form.slots[1] != Slot::None || asm.input.has_macro_text {
             asm.error(DiagnosticCode::Operand, cursor.gap(), "an operand is missing here");
         }
         // A macro without text is no operand, but does not count as missing.
@@ -147,17 +149,23 @@ fn immediate(
     let expr = asm.parse_expression(cursor);
     let value = asm.evaluate(&expr)?;
     lints::lint_value(asm, &expr);
+    slips::lint_immediate(asm, form, first, &expr);
     let uses_location = asm.operations(&expr).contains(&Op::Here);
     Ok(Operand { value: Some(value), span: expr.span, uses_location, ..Operand::default() })
 }
 
-fn second_immediate(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult<Operand> {
+fn second_immediate(
+    asm: &mut Assembler<'_>,
+    form: &Form,
+    first: Option<Register>,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<Operand> {
     if at_end(asm, cursor) {
         asm.operator_error(DiagnosticCode::MissingOperand, UNWRITTEN_OPERAND);
         return Ok(Operand::default());
     }
     match skip_comma(asm, cursor) {
-        true => immediate(asm, true, cursor),
+        true => immediate(asm, form, first, cursor),
         false => Ok(Operand::default()),
     }
 }
@@ -267,7 +275,8 @@ fn index_register(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Prefix {
     };
     if prefix == Prefix::None || !closed {
         let message = "only X or Y can stand in index parentheses";
-        asm.error(DiagnosticCode::Index, cursor.since(start), message);
+        let diagnostic = Diagnostic::new(DiagnosticCode::Index, cursor.since(start), message);
+        asm.report(diagnostic.help("the byte at an index register is 5(X) or 5(Y)"));
         // ZASM skips only the parenthesis, so that the rest is left over.
         *cursor = inside;
         return prefix;
@@ -367,6 +376,13 @@ fn small_number(
     }
     let expr = asm.parse_expression(cursor);
     let value = Some(asm.evaluate(&expr)?);
+    if let Some(register) = lints::named_register(asm, &expr) {
+        let name = register.name();
+        let message = format!("a number is expected here, and the register {name} is one");
+        let diagnostic = Diagnostic::new(DiagnosticCode::RegisterAsNumber, expr.span, message);
+        let help = format!("the number comes first: {} NUMBER,{name}", form.mnemonic);
+        asm.report(diagnostic.help(help));
+    }
     Ok(Operand { value, span: expr.span, ..Operand::default() })
 }
 
@@ -385,7 +401,7 @@ fn bit_register(
 }
 
 /// Returns a suggestion with the forms of an instruction.
-fn forms_help(form: &Form) -> String {
+pub(super) fn forms_help(form: &Form) -> String {
     let forms = FORMS.iter().filter(|one| one.mnemonic == form.mnemonic);
     let patterns: Vec<String> = forms.map(Form::pattern).collect();
     format!("its forms are {}", patterns.join(" | "))

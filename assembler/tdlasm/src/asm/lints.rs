@@ -8,6 +8,7 @@ use super::diagnostics::is_allowed;
 use super::flow::FlowFault;
 use super::name_table::{BuiltIn, NameId};
 use super::pass::Pass;
+use super::slips;
 use crate::diag::{Diagnostic, DiagnosticCode, Severity};
 use crate::isa::{FORMS, Form, Register, Slot};
 use crate::references::{NameKind, ReferenceRole, References};
@@ -43,6 +44,10 @@ pub(super) fn track_flow(
     match found {
         Some(FlowFault::Unreachable) => report_unreachable(asm),
         Some(FlowFault::Unbalanced) => report_unbalanced(asm),
+        Some(FlowFault::SignUnset) => {
+            let what = "jumps if the sign is plus, and nothing before it sets the sign";
+            slips::report_zilog_jump(asm, what, "JMP", "jumps always");
+        }
         None => {}
     }
 }

@@ -18,7 +18,9 @@ impl Assembler<'_> {
     pub(super) fn set_field(&mut self, pos: CodePos, field: Field, value: Value, span: Span) {
         if !value.is_absolute() && !matches!(field, Field::Word | Field::Relative(_)) {
             let message = "a relocatable value does not fit a field of 8 bits";
-            self.error(DiagnosticCode::Relocation, span, message);
+            let diagnostic = Diagnostic::new(DiagnosticCode::Relocation, span, message);
+            let help = "only absolute code has the bytes of an address: assemble with --pabs";
+            self.report(diagnostic.help(help));
         }
         match field {
             Field::Word if value.is_absolute() => {
@@ -39,9 +41,11 @@ impl Assembler<'_> {
             let message =
                 format!("{number:04X}H does not fit a byte; only {:02X}H is used", number & 0xFF);
             let mut diagnostic = Diagnostic::new(DiagnosticCode::Truncated, span, message);
-            if matches!(self.sources.slice(span), [b'\'' | b'"', ..]) {
-                diagnostic = diagnostic.help("a byte is one character; .ASCII writes texts");
-            }
+            let help = match self.sources.slice(span) {
+                [b'\'' | b'"', ..] => "a byte is one character; .ASCII writes texts",
+                _ => "a byte is -256..255; .WORD writes 16 bits, and LXI loads them",
+            };
+            diagnostic = diagnostic.help(help);
             self.report(diagnostic);
         }
         *self.code.byte(pos, 0) = number as u8;
@@ -61,7 +65,12 @@ impl Assembler<'_> {
         let count = usize::from(!matches!(number >> 8, 0 | 0xFF)) + usize::from(number as u8 > 7);
         if count > 0 {
             let message = format!("{number} is not in 0..7; {} is used", number & 7);
-            self.error_counted(DiagnosticCode::Truncated, span, &message, count);
+            let mut diagnostic = Diagnostic::new(DiagnosticCode::Truncated, span, message);
+            if number & !0x38 == 0 {
+                let help = format!("RST takes the number of the restart: RST {}", number / 8);
+                diagnostic = diagnostic.help(help);
+            }
+            self.sink.add_counted(diagnostic, count);
         }
         *self.code.byte(pos, 0) |= (number as u8 & 7) << 3;
     }

@@ -156,7 +156,12 @@ impl Assembler<'_> {
             format!("byte {byte:02X}H")
         };
         let message = format!("{shown} cannot begin a label, an operator or a comment");
-        self.error(DiagnosticCode::Stray, at, message);
+        let help = match byte {
+            b'/' | b'*' => "a comment begins with a semicolon",
+            b'0'..=b'9' => "a label begins with a letter; local ones with two periods: ..1:",
+            _ => "statements have the form LABEL: OPERATOR OPERANDS ; COMMENT",
+        };
+        self.report(Diagnostic::new(DiagnosticCode::Stray, at, message).help(help));
         cursor.advance(1);
     }
 

@@ -2,6 +2,7 @@
 
 use super::assembler::Assembler;
 use super::name_table::NameId;
+use super::slips;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::source::Span;
 use crate::syntax::{Cursor, lex};
@@ -53,11 +54,13 @@ impl Assembler<'_> {
                 self.close_block(cursor);
                 continue;
             }
-            let (at, message) = match code {
-                DiagnosticCode::TrailingText => (cursor.here(), "the rest of the line is ignored"),
-                _ => (cursor.gap(), "a comma or an operator is missing here"),
-            };
-            self.error(code, at, message);
+            match code {
+                DiagnosticCode::TrailingText => slips::report_trailing_text(self, cursor),
+                _ => {
+                    let message = "a comma or an operator is missing here";
+                    self.error(code, cursor.gap(), message);
+                }
+            }
             break;
         }
     }
@@ -167,7 +170,11 @@ impl Assembler<'_> {
 
     pub(super) fn unclosed_text(&mut self, start: Span) {
         let message = "the text that begins here is not closed";
-        self.error(DiagnosticCode::Unterminated, start, message);
+        let mut diagnostic = Diagnostic::new(DiagnosticCode::Unterminated, start, message);
+        if let Some(help) = slips::unclosed_text_help(self.sources.slice(start).first().copied()) {
+            diagnostic = diagnostic.help(help);
+        }
+        self.report(diagnostic);
     }
 
     /// Reads a delimited text; empty if there is none.

@@ -5,6 +5,7 @@ use smol_str::SmolStr;
 use super::name_table::NameId;
 use super::name_table::NameTable;
 use super::options::ForeignTranslator;
+use super::slips::{foreign_number, foreign_operation};
 use crate::diag::Diagnostic;
 use crate::isa::FORMS;
 use crate::source::Span;
@@ -60,13 +61,15 @@ pub(super) fn suggest_for_undefined(names: &NameTable, name: NameId) -> Option<S
         let help = format!("a number begins with a digit: write 0{spelling}");
         return Some(Suggestion::with_fix(help, format!("0{spelling}")));
     }
-    if let Some(digits) = spelling.strip_prefix('$')
-        && !digits.is_empty()
-        && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-    {
-        let number = lex::hexadecimal(digits);
-        let help = format!("hexadecimal numbers end with H: write {number}");
+    if spelling == "$" {
+        return Some(Suggestion::with_fix("the address of a statement is a period".into(), "."));
+    }
+    if let Some(number) = foreign_number(spelling.as_bytes()) {
+        let help = format!("the radix of a number is its last letter: write {number}");
         return Some(Suggestion::with_fix(help, number));
+    }
+    if let Some(help) = foreign_operation(spelling.as_bytes()) {
+        return Some(Suggestion::without_fix(help.into()));
     }
     let similar = similar_symbol(names, name)?;
     Some(Suggestion::with_fix(format!("did you mean {similar}?"), similar))
@@ -121,6 +124,108 @@ const FOREIGN_MNEMONICS: &[(&str, &str)] = &[
     ("OTDR", "OUTDR"),
     ("CPIR", "CCIR"),
     ("CPDR", "CCDR"),
+    // The 6502.
+    ("LDX", "MVI, MOV, LXI or LDA"),
+    ("LDY", "MVI, MOV, LXI or LDA"),
+    ("STX", "MOV, STA or SHLD"),
+    ("STY", "MOV, STA or SHLD"),
+    ("TAX", "MOV"),
+    ("TAY", "MOV"),
+    ("TXA", "MOV"),
+    ("TYA", "MOV"),
+    ("TXS", "SPHL"),
+    ("INY", "INR for a byte, INX for a pair"),
+    ("DEX", "DCR for a byte, DCX for a pair"),
+    ("DEY", "DCR for a byte, DCX for a pair"),
+    ("CPX", "CMP or CPI"),
+    ("CPY", "CMP or CPI"),
+    ("EOR", "XRA or XRI"),
+    ("ASL", "SLAR"),
+    ("LSR", "SRLR"),
+    ("ROL", "RALR"),
+    ("ROR", "RARR"),
+    ("BEQ", "JZ or JRZ"),
+    ("BNE", "JNZ or JRNZ"),
+    ("BCS", "JC or JRC"),
+    ("BCC", "JNC or JRNC"),
+    ("BMI", "JM"),
+    ("BPL", "JP"),
+    ("BVC", "JPO"),
+    ("BVS", "JPE"),
+    ("BRA", "JMPR"),
+    ("BRK", "RST"),
+    ("JSR", "CALL"),
+    ("RTS", "RET"),
+    ("RTI", "RETI"),
+    ("PHA", "PUSH with PSW"),
+    ("PLA", "POP with PSW"),
+    ("CLC", "ORA A, which clears the carry"),
+    ("SEC", "STC"),
+    ("SEI", "DI"),
+    ("CLI", "EI"),
+    // Directives.
+    ("SET", "the form NAME = VALUE"),
+    ("DEFL", "the form NAME = VALUE"),
+    ("IF", "the form .IFN VALUE,[ and a closing ]"),
+    ("COND", "the form .IFN VALUE,[ and a closing ]"),
+    (".IF", "the form .IFN VALUE,[ and a closing ]"),
+    ("IFE", ".IFE"),
+    ("IFDEF", ".IFDEF"),
+    ("IFNDEF", ".IFNDEF"),
+    ("IFB", ".IFB"),
+    ("IFNB", ".IFNB"),
+    ("IFIDN", ".IFIDN"),
+    ("IFDIF", ".IFDIF"),
+    ("ELSE", "a second bracketed text"),
+    ("ENDIF", "a closing bracket"),
+    ("ENDC", "a closing bracket"),
+    ("ENDM", "a closing bracket"),
+    (".ENDM", "a closing bracket"),
+    (".ENDMACRO", "a closing bracket"),
+    (".MACRO", ".DEFINE"),
+    ("EXITM", ".EXIT"),
+    ("LOCAL", "a percent sign: .DEFINE NAME[%LABEL]=[ creates a label"),
+    ("REPT", "no repetition: a macro may call itself, or write the lines out"),
+    (".REPT", "no repetition: a macro may call itself, or write the lines out"),
+    ("DUP", "no repetition: a macro may call itself, or write the lines out"),
+    ("EXTRN", ".EXTERN"),
+    ("EXT", ".EXTERN"),
+    (".EXTRN", ".EXTERN"),
+    (".GLOBL", ".INTERN, or .EXTERN for symbols of other modules"),
+    (".GLOBAL", ".INTERN, or .EXTERN for symbols of other modules"),
+    ("GLOBAL", ".INTERN, or .EXTERN for symbols of other modules"),
+    ("PUBLIC", ".INTERN"),
+    (".PUBLIC", ".INTERN"),
+    ("ENTRY", ".ENTRY"),
+    ("ALIGN", "no alignment: set the address by .LOC, or reserve bytes by .BLKB"),
+    (".ALIGN", "no alignment: set the address by .LOC, or reserve bytes by .BLKB"),
+    ("ASEG", ".LOC with an absolute address"),
+    ("CSEG", ".LOC with .PROG."),
+    ("DSEG", ".LOC with .DATA."),
+    ("COMMON", ".LOC with .BLNK. or an external"),
+    ("PHASE", "no other address for code: assemble it as a module of its own"),
+    (".PHASE", "no other address for code: assemble it as a module of its own"),
+    ("INCBIN", "no directive for binary files: convert the file to .BYTE lines"),
+    (".INCBIN", "no directive for binary files: convert the file to .BYTE lines"),
+    ("TITLE", ".TITLE"),
+    ("SUBTTL", ".SBTTL"),
+    ("PAGE", ".PAGE"),
+    ("NAME", ".IDENT"),
+    ("DEFB", ".BYTE or .ASCII"),
+    ("DEFM", ".ASCII"),
+    ("DEFW", ".WORD"),
+    ("DEFS", ".BLKB"),
+    ("DZ", ".ASCIZ"),
+    ("DC", ".ASCIS"),
+    (".EQU", "the form NAME = VALUE"),
+    (".SET", "the form NAME = VALUE"),
+    (".TEXT", ".ASCII"),
+    (".STRING", ".ASCIZ"),
+    (".SPACE", ".BLKB"),
+    (".SKIP", ".BLKB"),
+    (".FILL", ".BLKB, which reserves without a value"),
+    (".Z80", "Z80 code without a directive"),
+    (".8080", ".I8080"),
     ("ORG", ".LOC"),
     ("EQU", "the form NAME = VALUE"),
     ("DB", ".BYTE or .ASCII"),
@@ -140,6 +245,9 @@ const FOREIGN_MNEMONICS: &[(&str, &str)] = &[
 
 /// Returns a suggestion for an unknown operator before an instruction: perhaps it is a label.
 pub(super) fn suggest_label(names: &mut NameTable, word: &str, rest: &[u8]) -> Option<Suggestion> {
+    if rest.starts_with(b"_") {
+        return foreign_operation(rest).map(|help| Suggestion::without_fix(help.into()));
+    }
     let (_, next) = lex::symbol(rest.trim_ascii_start()).ok()?;
     let label = format!("{word}:");
     let shown = String::from_utf8_lossy(next).to_ascii_uppercase();
@@ -148,6 +256,19 @@ pub(super) fn suggest_label(names: &mut NameTable, word: &str, rest: &[u8]) -> O
         let help = format!("assign a value by =: write {word} = {}", value.trim());
         let replaced_operand_bytes = rest.len() - rest.trim_ascii_start().len() + next.len();
         return Some(Suggestion { help, text: Some(format!("{word} =")), replaced_operand_bytes });
+    }
+    let operands = &rest.trim_ascii_start()[next.len()..];
+    let is_set = matches!(&*shown, "SET" | "DEFL") && !operands.contains(&b',');
+    if is_set && !operands.trim_ascii().is_empty() {
+        let value = String::from_utf8_lossy(operands.trim_ascii()).into_owned();
+        return Some(Suggestion::without_fix(format!(
+            "assign a value by =: write {word} = {value}"
+        )));
+    }
+    if shown == "MACRO" {
+        let parameters = String::from_utf8_lossy(operands.trim_ascii()).into_owned();
+        let help = format!("define a macro by .DEFINE {word}[{parameters}]=[ and a closing ]");
+        return Some(Suggestion::without_fix(help));
     }
     let name = names.intern(next);
     let entry = &names[name];

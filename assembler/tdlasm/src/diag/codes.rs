@@ -125,6 +125,9 @@ codes! {
         "The number is not that of a register or register pair. ZASM uses a part of it.";
     Size "Q09" "size" Warning
         "The size of .BLKB or .BLKW takes the location counter past FFFFH, as a negative one does.";
+    ExtraOperand "Q11" "extra-operand" Error
+        "The instruction has more operands than it takes; ZASM ignores the rest of the line. Zilog's \
+        notation has registers and conditions there that TDL has in the mnemonic: RET Z is RZ.";
     Heading "Q10" "heading" Warning
         "The text of .TITLE or .SBTTL has more than 78 characters.";
     Empty "Q05" "empty" Warning
@@ -203,6 +206,27 @@ codes! {
     Z180Trap "W29" "z180-trap" Warning
         "A Z180 does not run this instruction of the Z80: it jumps to 0 (TRAP). Reported with \
         --cpu z180. Bytes written by .BYTE are not examined.";
+    ZilogJump "W30" "zilog-jump" Warning
+        "JP and CP are Zilog's jump and comparison. Here they jump and call if the sign is plus: \
+        JMP is the jump, CMP and CPI compare. Reported where no instruction before sets the sign, \
+        and where the operand is a small constant.";
+    Complement "W31" "complement" Warning
+        "The sign # before a number is no mark of a constant: it inverts all bits, so that #5 is \
+        FFFAH.";
+    TextForm "W32" "text-form" Warning
+        "A text ends at the next character like its first one, whatever that is, and another may \
+        follow. Commas do not separate texts, a doubled quote is no quote, and a backslash is \
+        itself. Bytes have brackets: .ASCII \"A\"[13]\"B\".";
+    Parentheses "W33" "parentheses" Warning
+        "Parentheses around a whole operand have no effect: the mnemonic says whether it is a \
+        value or the address of one. LXI H,(A) is LXI H,A; LHLD A loads from A.";
+    ShiftSign "W34" "shift-sign" Warning
+        "The signs < and > shift, and bind tighter than + - * /. Conditions compare with zero: \
+        .IFG A-B is true if A is greater than B.";
+    OpenBlock "W35" "open-block" Warning
+        "The program ends within a block of a conditional: its closing bracket is missing.";
+    AfterEnd "W36" "after-end" Warning
+        "Nothing after .END is assembled.";
     MacroGap "W12" "macro-gap" Warning
         "There is text between the head of a macro and the bracket of its body. ZASM ignores \
         it.";

@@ -115,7 +115,9 @@ mod tests {
     #[test]
     fn names_the_line_and_what_is_wrong() {
         let at = |text: &str| parse_intel_hex(text).expect_err("it is wrong").to_string();
-        assert_eq!(at(&INTEL.replace("4601", "4602")), "line 1: the checksum is wrong");
+        // A byte is greater by 1, so the sum to 0 by 1 less.
+        let checksum = "line 1: its checksum is 40H, but its bytes give 3FH; copy the file again";
+        assert_eq!(at(&INTEL.replace("4601", "4602")), checksum);
         assert_eq!(at(":0000"), "line 1: the length of the record does not match its count");
         assert_eq!(at(":00000006FA"), "line 1: the record type is none of 00 to 05");
         // 01H+04H = 05H, so FBH.

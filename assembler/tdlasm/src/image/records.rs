@@ -28,6 +28,16 @@ pub enum RecordProblem {
     /// The line is not a record, or a damaged one.
     #[error("{0}")]
     Invalid(&'static str),
+    /// The checksum is not that of the bytes.
+    #[error(
+        "its checksum is {found:02X}H, but its bytes give {expected:02X}H; copy the file again"
+    )]
+    Checksum {
+        /// The checksum of the record.
+        found: u8,
+        /// The checksum of its bytes.
+        expected: u8,
+    },
     /// A record follows the end record, which is in this line.
     #[error(
         "a record after the end record in line {0}: convert joined files one by one, or delete \
@@ -99,7 +109,7 @@ pub(super) fn digits(text: &mut String, bytes: impl IntoIterator<Item = u8>) -> 
 
 /// Returns the bytes of a record that has `more` bytes than its count, whose sum is `sum`, without
 /// the checksum.
-pub(super) fn checked_bytes(text: &str, more: usize, sum: u8) -> Result<Vec<u8>, &'static str> {
+pub(super) fn checked_bytes(text: &str, more: usize, sum: u8) -> Result<Vec<u8>, RecordProblem> {
     let pair = |pair: &[u8]| {
         // `from_str_radix` allows a sign.
         let is_digits = pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit);
@@ -109,12 +119,13 @@ pub(super) fn checked_bytes(text: &str, more: usize, sum: u8) -> Result<Vec<u8>,
     let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
     let mut bytes = bytes.ok_or("not hexadecimal digits in pairs")?;
     if bytes.first().is_none_or(|count| usize::from(*count) + more != bytes.len()) {
-        return Err("the length of the record does not match its count");
+        return Err("the length of the record does not match its count".into());
     }
-    if bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)) != sum {
-        return Err("the checksum is wrong");
+    let found = bytes.pop().unwrap_or_default();
+    let expected = bytes.iter().fold(sum, |left, byte| left.wrapping_sub(*byte));
+    if found != expected {
+        return Err(RecordProblem::Checksum { found, expected });
     }
-    bytes.pop();
     Ok(bytes)
 }
 

@@ -68,9 +68,9 @@ fn add_record(records: &mut Records, line: usize, record: &str) -> Result<(), Re
 }
 
 /// Returns type, address and data of a record, after checking checksum and count.
-fn parse_record(line: &str) -> Result<(u8, u32, Vec<u8>), &'static str> {
+fn parse_record(line: &str) -> Result<(u8, u32, Vec<u8>), RecordProblem> {
     let &[b'S' | b's', kind @ (b'0'..=b'3' | b'5'..=b'9'), ..] = line.as_bytes() else {
-        return Err("a record starts with S and a digit other than 4");
+        return Err("a record starts with S and a digit other than 4".into());
     };
     let bytes = checked_bytes(&line[2..], 1, 0xFF)?;
     let address_size = match kind {
@@ -125,7 +125,9 @@ mod tests {
     #[test]
     fn the_line_of_a_wrong_record_is_named() {
         let at = |text: &str| parse_s_records(text).expect_err("it is wrong").to_string();
-        assert_eq!(at("S0030000FC\nS10501003E05B7"), "line 2: the checksum is wrong");
+        // 05H+01H+3EH+05H = 49H, whose complement is B6H.
+        let checksum = "line 2: its checksum is B7H, but its bytes give B6H; copy the file again";
+        assert_eq!(at("S0030000FC\nS10501003E05B7"), checksum);
         assert_eq!(at("S105"), "line 1: the length of the record does not match its count");
         assert_eq!(at("X"), "line 1: a record starts with S and a digit other than 4");
         assert_eq!(at("S4048000C9B2"), at("X"));

@@ -207,16 +207,20 @@ impl RigFile {
         names.find(|name| !self.file.boards.contains_key(name)).unwrap_or_default()
     }
 
-    /// Checks that no board of the file has this name.
+    /// Checks that a board can be added by this name.
     ///
     /// # Errors
-    /// Returns [`RigFileError`] if one has.
+    /// Returns [`RigFileError`] if a board of the file has it, or `--port` would not find it.
     pub fn check_free(&self, name: &str) -> Result<(), RigFileError> {
-        if !self.file.boards.contains_key(name) {
+        let problem = if self.file.boards.contains_key(name) {
+            "the name is taken; pass --name with another"
+        } else if name.is_empty() || rcflash_transport::platform::serial::is_device_name(name) {
+            "no name for a board: it would be taken for a device; pass --name with a word"
+        } else {
             return Ok(());
-        }
-        let (file, name) = (self.path.clone(), name.to_owned());
-        let problem = "the name is taken; pass --name with another";
+        };
+        let (file, name) =
+            (self.path.clone(), cli_support::text::escape_controls(name).to_string());
         Err(RigFileError::Entry { file, name, problem })
     }
 

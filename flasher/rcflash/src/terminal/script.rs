@@ -1,5 +1,6 @@
 //! Scripts for the terminal: what to send, and what to wait for.
 
+use cli_support::text::unescape;
 use cli_support::time::time_within;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -106,34 +107,6 @@ fn parse_step(line: &str) -> Result<Step, String> {
         }
         _ => Err("expected `send TEXT`, `expect TEXT` or `timeout TIME`".to_owned()),
     }
-}
-
-fn unescape(text: &str) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let mut rest = text;
-    while let Some((plain, escape)) = rest.split_once('\\') {
-        bytes.extend(plain.bytes());
-        let (byte, length) = match escape.as_bytes() {
-            [b'r', ..] => (b'\r', 1),
-            [b'n', ..] => (b'\n', 1),
-            [b't', ..] => (b'\t', 1),
-            [b'\\', ..] => (b'\\', 1),
-            [b'x', digits @ ..] => match digits.get(..2).and_then(parse_hex) {
-                Some(byte) => (byte, 3),
-                None => return Err("expected two hexadecimal digits after `\\x`".to_owned()),
-            },
-            _ => return Err("expected `\\r`, `\\n`, `\\t`, `\\\\` or `\\xHH`".to_owned()),
-        };
-        bytes.push(byte);
-        rest = &escape[length..];
-    }
-    bytes.extend(rest.bytes());
-    Ok(bytes)
-}
-
-fn parse_hex(digits: &[u8]) -> Option<u8> {
-    let digits = digits.iter().map(|digit| char::from(*digit).to_digit(16));
-    digits.collect::<Option<Vec<_>>>().map(|digits| (digits[0] * 16 + digits[1]) as u8)
 }
 
 #[cfg(test)]

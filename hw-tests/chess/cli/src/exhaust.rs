@@ -64,7 +64,7 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
     let goal = goal(args)?;
     let interrupted = install_handler()?;
     let mut boards = prepare(args, &goal)?;
-    let target = boards.first().map_or_else(String::new, |it| it.target().phrase());
+    let target = boards.first().map_or_else(String::new, |it| it.board().target.phrase());
     let began = Instant::now();
     let began_there = board_time(&boards);
     let bar = progress_bar(goal.range.len() as u64);
@@ -73,7 +73,7 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
     bar.finish_and_clear();
     let there = board_time(&boards).zip(began_there).map(|(now, then)| now.saturating_sub(then));
     print(&summary_text(&goal, &totals, there, began.elapsed()))?;
-    print(&line_statistics_text(boards.iter().map(|it| it.live.stats()).sum()))?;
+    print(&line_statistics_text(boards.iter().map(|it| it.live.link.stats()).sum()))?;
     conclude(&goal, &totals, ended, &target)
 }
 
@@ -84,12 +84,12 @@ fn prepare(args: &ExhaustArgs, goal: &ExhaustPlan) -> Result<Vec<SargonBoard>, C
     let boards = prepare_pool(&args.board.plan()?, processors.min(stretches))?;
     if let Some(rig) = boards.first() {
         if !rig.live.has_capability(capability::EXHAUST) {
-            let message = format!("{} does not support EXHAUST", rig.live.identity());
+            let message = format!("{} does not support EXHAUST", rig.live.identity);
             return Err(CommandError::new(ENVIRONMENT, message));
         }
         let times =
             if boards.len() > 1 { format!(" ({} times)", boards.len()) } else { String::new() };
-        cli_support::eprint_message!("{} on {}{times}", rig.live.identity(), rig.live.name());
+        cli_support::eprint_message!("{} on {}{times}", rig.live.identity, rig.live.name());
     }
     Ok(boards)
 }

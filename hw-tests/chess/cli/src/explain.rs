@@ -21,7 +21,7 @@ use sargon_suite::SargonBoard;
 
 use cli_support::output::print;
 use explanation::{ExchangeSteps, Explanation, PointValues};
-use follow::ObservedCalls;
+use follow::{ObservedCalls, ObservedExchange};
 use sargon_corpus::args::{parse_square, position};
 use sargon_suite::args::SargonBoardArgs;
 
@@ -130,7 +130,7 @@ impl BoardExchange {
         let stake = values.of(piece.kind);
         let answer = rig.request_trace(piece, stake, &worth);
         let followed =
-            rig.take_observed_exchange().map(|seen| ObservedCalls::new(piece, stake, &worth, seen));
+            ObservedExchange::take(rig).map(|seen| ObservedCalls::new(piece, stake, &worth, seen));
         match answer {
             Ok((xchng, _, steps)) => Ok(Self { xchng, steps, followed }),
             Err(error) => {

@@ -25,6 +25,13 @@ const MAX_REQUEST_T_STATES: u64 = 250_000_000;
 /// First address of RAM for programs.
 const RAM_START: u16 = 0x8000;
 
+/// The requests that do not leave the program running, or run for minutes.
+const LEAVING: [u8; 3] = [kind::RESET, kind::RUN, kind::EXHAUST];
+/// The first and the last address of memories, sectors and banks.
+const EDGES: [u16; 7] = [0, 1, 0x1FFF, 0x3FFF, 0x7FFF, RAM_START, 0xEFFF];
+/// A byte that follows an address, such as the page of one of the chip, and a count behind it.
+const RESTS: [(u8, u8); 6] = [(0, 0), (0, 2), (2, 0), (0, 237), (8, 1), (7, 1)];
+
 /// Positions that a small selection of the corpus may lack: pinned pieces of all kinds, a queen
 /// pinned by a queen, second queens, and more pieces of a kind on a line than fit a byte of the
 /// array.
@@ -152,27 +159,28 @@ impl MeasuredBoard {
         self.send(&[0]);
     }
 
+    /// Sends requests of each kind with payloads of any length, and with addresses and counts at
+    /// their limits.
+    fn send_edge_requests(&mut self) {
+        let kinds = (kind::IDENT..=kind::STATUS).chain(kind::WRITE..=kind::BOOT);
+        let kinds = kinds.chain(kind::EXCHANGE..=kind::CHECKS);
+        for kind in kinds.filter(|kind| !LEAVING.contains(kind)) {
+            for length in [0, 1, 2, 3, 15, 16, 32, 33, 34, MAX_BLOCK + 1] {
+                [0, 7].into_iter().for_each(|byte| self.frame(kind, vec![byte; length]));
+            }
+            for address in EDGES.map(u16::to_le_bytes) {
+                for (first, second) in RESTS {
+                    for rest in [&[second][..], &[first, second], &[first, second, 0]] {
+                        self.frame(kind, [&address, rest].concat());
+                    }
+                }
+            }
+        }
+    }
+
     fn exercise_monitor(&mut self) {
         self.run_common_requests();
-        let address = 0xEFFF - (MAX_BLOCK as u16 - 1);
-        let data: Vec<u8> = (0..MAX_BLOCK as u8).collect();
-        self.request(&Request::Write { address, data });
-        self.request(&Request::Read { address, count: MAX_BLOCK as u8 });
-        self.request(&Request::Crc { address, length: MAX_BLOCK as u16 });
-        for (address, count) in [
-            (0x7FFFu16, 1),
-            (0, 4),
-            (0xF000, 1),
-            (0xFFFF, 2),
-            (0xEFFF, 2),
-            (RAM_START, 0),
-            (RAM_START, 237),
-        ] {
-            self.frame(kind::WRITE, [&address.to_le_bytes()[..], &vec![0; count]].concat());
-        }
-        self.frame(kind::CRC, vec![0, 0x80, 0, 0]);
-        self.frame(kind::READ, vec![0, 0x80, 0]);
-        self.frame(kind::READ, vec![0, 0x80, 237]);
+        self.send_edge_requests();
         self.request(&Request::Reset);
     }
 
@@ -208,28 +216,16 @@ impl MeasuredBoard {
             self.run_position(&position);
         }
         self.send_invalid_requests();
-        for (space, count) in [(0, 400), (1, 600), (2, 800)] {
-            for piece in [0x01, 0x86] {
-                let attackers = 5;
-                let defenders = 0;
-                let request = ExhaustRequest { space, attackers, defenders, piece, count, crc: 0 };
-                self.request(&Request::Exhaust(request));
-            }
-        }
-        let last = ExhaustRequest {
-            space: 0,
-            attackers: 377,
-            defenders: 377,
-            piece: 0x86,
-            count: 9,
-            crc: 1,
-        };
-        for request in
-            [last, ExhaustRequest { space: 3, ..last }, ExhaustRequest { count: 0, ..last }]
-        {
-            self.request(&Request::Exhaust(request));
-        }
+        let (attackers, defenders, piece) = (377, 377, 0x86);
+        let last = ExhaustRequest { space: 0, attackers, defenders, piece, count: 9, crc: 1 };
+        let first = ExhaustRequest { attackers: 5, defenders: 0, crc: 0, ..last };
         for request in [
+            ExhaustRequest { count: 400, ..first },
+            ExhaustRequest { space: 1, piece: 1, count: 600, ..first },
+            ExhaustRequest { space: 2, count: 800, ..first },
+            last,
+            ExhaustRequest { space: 3, ..last },
+            ExhaustRequest { count: 0, ..last },
             ExhaustRequest { attackers: 378, ..last },
             ExhaustRequest { defenders: 378, ..last },
             ExhaustRequest { piece: 7, ..last },
@@ -267,33 +263,20 @@ impl MeasuredBoard {
     }
 
     fn send_invalid_requests(&mut self) {
-        for piece in [0x00, 0x07, 0x80] {
-            self.frame(kind::EXCHANGE, [&[piece][..], &[0; 14]].concat());
-        }
+        self.send_edge_requests();
         for (offset, byte) in [(0, 0x07), (31, 0xF0)] {
             let mut squares = [0; 32];
             squares[offset] = byte;
-            self.request(&Request::Position { squares });
             self.request(&Request::Points { squares, mover: 0x80, moved: 0 });
         }
-        let unmoved = PositionWithMove { squares: [0; 32], side_moved: 1, moved_to: 0 };
-        self.request(&Request::Points { squares: [0; 32], mover: 1, moved: 0 });
-        self.request(&Request::PositionWithMove(unmoved));
-        self.request(&Request::Checks { status: 0, positions: vec![unmoved] });
-        let nothing = PositionWithMove { squares: [7; 32], side_moved: 0, moved_to: 0 };
-        self.request(&Request::Checks { status: 0, positions: vec![nothing] });
-        self.frame(kind::CHECKS, vec![0; 34]);
-        for length in [31, 33] {
-            self.frame(kind::POSITION, vec![0; length]);
-            self.frame(kind::POINTS, vec![0; length]);
+        for (squares, side_moved) in [([0; 32], 1), ([7; 32], 0)] {
+            let position = PositionWithMove { squares, side_moved, moved_to: 0 };
+            self.request(&Request::PositionWithMove(position));
+            self.request(&Request::Checks { status: 0, positions: vec![position] });
         }
-        for (piece, stake) in [(0, 1), (0x87, 1), (1, 0), (0x82, 16), (1, 15)] {
+        for (piece, stake) in [(0x87, 1), (1, 0), (0x82, 16), (1, 15)] {
             self.request(&Request::Trace { piece, stake, array: [0; 14] });
         }
-        self.frame(kind::TRACE, vec![1; 15]);
-        self.frame(kind::WRITE, vec![0; 3]);
-        self.request(&Request::Idle);
-        self.request(&Request::Status);
         // LOCATE while a reply is being sent: its answer is not part of a frame.
         let request = Request::Position { squares: [0xA2; 32] }.frame(1).expect("it fits");
         for wait in [150, 300, 450] {
@@ -308,43 +291,17 @@ impl MeasuredBoard {
     /// Sends all requests for the flash chip, valid and invalid.
     fn exercise_flash(&mut self) {
         let data: Vec<u8> = (0..MAX_BLOCK as u8).collect();
-        let program = |address, data: &[u8]| FlashRequest::Program { address, data: data.to_vec() };
-        let crc = |address, length| FlashRequest::Crc { address, length };
-        let read = |address, count| FlashRequest::Read { address, count };
-        let length = MAX_BLOCK as u16;
-        let sum = crc32(&data);
-        let verify = |crc| FlashRequest::Verify { address: 0x4000, length, crc };
-        let requests = [
-            FlashRequest::Chip,
+        let (address, length, crc) = (0x4000, MAX_BLOCK as u16, crc32(&data));
+        for request in [
             FlashRequest::Erase { sector: 4 },
-            FlashRequest::Erase { sector: 0 },
-            FlashRequest::Erase { sector: 128 },
-            FlashRequest::Erase { sector: 0x8001 },
-            program(0x4000, &data),
-            program(0x4000, &data),
-            program(0x4000, &[0xFF; 3]),
-            program(0x7FF14, &data),
-            program(0, &[0]),
-            program(0x8_0000, &[0]),
-            program(0xFF_1234, &[0]),
-            program(0x1FFF, &[0, 0]),
-            crc(0x4000, length),
-            crc(0, 0x4000),
-            crc(0x3FFF, 2),
-            crc(1, 0xFFFF),
-            crc(0x8_0000, 1),
-            crc(0x1000, 0),
-            verify(sum),
-            verify(!sum),
-            read(0x4000, MAX_BLOCK as u8),
-            read(0x3FFF, 2),
-            read(0x1000, 0),
-            read(0x1000, 237),
-        ];
-        for request in requests {
+            FlashRequest::Program { address, data: data.clone() },
+            FlashRequest::Verify { address, length, crc },
+            FlashRequest::Verify { address, length, crc: !crc },
+            FlashRequest::Program { address: 0x7FF14, data },
+        ] {
             self.request(&Request::Flash(request));
         }
-        self.frame(kind::PROGRAM, vec![0, 0x10, 0]);
+        self.send_edge_requests();
         self.replace_monitor();
     }
 

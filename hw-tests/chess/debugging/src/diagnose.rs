@@ -5,11 +5,11 @@ use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::{Case, CaseInput, encode};
-use sargon_reference::{AttackersArray, ExchangeResult, Piece, Square, evaluate_as, exchange_as};
+use sargon_reference::{AttackersArray, ExchangeResult, Square, evaluate_as, exchange_as};
 
 use board_debugger::{
-    Breakpoint, BreakpointId, Debugger, ExecCommand, HaltReason, RunAborted, ShouldStop,
-    register_value, run_with_timeout,
+    Debugger, ExecCommand, HaltReason, RunAborted, ShouldStop, Stop, StopId, register_value,
+    run_with_timeout,
 };
 
 use crate::machine::EvaluatorMachine;
@@ -48,63 +48,45 @@ pub fn diagnose(
 ) -> Result<Diagnosis, SessionError> {
     let behaviour = encode::behaviour(evaluator.behaviour);
     let mut machine = EvaluatorMachine::started(profile, evaluator)?;
-    let (request, mut expected) = match &case.subject {
+    let (request, mut expected): (_, Vec<ExpectedCall>) = match &case.subject {
         CaseInput::Position { position, .. } => {
-            let verdicts = evaluate_as(position, behaviour).squares;
-            let expected: Vec<ExpectedCall> = verdicts
-                .into_iter()
-                .map(|verdict| {
-                    let square = Some(verdict.square);
-                    ExpectedCall { square, array: Some(verdict.array), outcome: verdict.outcome }
-                })
-                .collect();
-            (Request::Position { squares: encode::squares(position) }, expected)
+            let verdicts = evaluate_as(position, behaviour).squares.into_iter();
+            let expected = verdicts.map(|verdict| ExpectedCall {
+                square: Some(verdict.square),
+                array: Some(verdict.array),
+                outcome: verdict.outcome,
+            });
+            (Request::Position { squares: encode::squares(position) }, expected.collect())
         }
         CaseInput::Array { piece, array, .. } => {
             let outcome = exchange_as(*piece, array, behaviour);
-            (
-                exchange_request(*piece, array),
-                vec![ExpectedCall { square: None, array: None, outcome }],
-            )
+            let (piece, array) = (encode::piece(*piece), array.to_bytes());
+            let expected = ExpectedCall { square: None, array: None, outcome };
+            (Request::Exchange { piece, array }, vec![expected])
         }
     };
     machine.send(&request);
     let code = machine.code();
-    let mut search = FaultSearch::new(machine.into_debugger(code), within)?;
+    let mut debugger = machine.into_debugger(code);
+    let entry = debugger.code().symbol("XCHNG").ok_or(SessionError::NoLabel("XCHNG"))?;
+    let bookings = BOOKING_LABELS.into_iter().filter_map(|name| debugger.code().symbol(name));
+    let places: Vec<u16> = bookings.chain([entry]).collect();
+    let stops: Vec<StopId> =
+        places.iter().map(|place| debugger.stops.add(Stop::at(*place))).collect();
+    let mut search = FaultSearch { debugger, within };
     let fault = search.run(&mut expected, should_stop);
-    search.clear();
-    Ok(Diagnosis { debugger: search.debugger, fault })
-}
-
-fn exchange_request(piece: Piece, array: &AttackersArray) -> Request {
-    Request::Exchange { piece: encode::piece(piece), array: array.to_bytes() }
+    let FaultSearch { mut debugger, .. } = search;
+    stops.into_iter().for_each(|id| _ = debugger.stops.remove(id));
+    Ok(Diagnosis { debugger, fault })
 }
 
 /// The search for the first fault on a board.
 struct FaultSearch {
     debugger: Debugger,
     within: f64,
-    xchng: BreakpointId,
-    bookings: Vec<BreakpointId>,
 }
 
 impl FaultSearch {
-    fn new(mut debugger: Debugger, within: f64) -> Result<Self, SessionError> {
-        let symbol = |name: &'static str| debugger.code().symbol(name);
-        let entry = symbol("XCHNG").ok_or(SessionError::NoLabel("XCHNG"))?;
-        let places: Vec<u16> = BOOKING_LABELS.into_iter().filter_map(symbol).collect();
-        let xchng = debugger.stops.add_breakpoint(Breakpoint::at(entry));
-        let bookings =
-            places.iter().map(|at| debugger.stops.add_breakpoint(Breakpoint::at(*at))).collect();
-        Ok(Self { debugger, within, xchng, bookings })
-    }
-
-    fn clear(&mut self) {
-        for id in self.bookings.drain(..).chain([self.xchng]) {
-            self.debugger.stops.remove(id);
-        }
-    }
-
     /// Checks each call of XCHNG in the board's order.
     fn run(
         &mut self,
@@ -112,7 +94,7 @@ impl FaultSearch {
         should_stop: ShouldStop<'_>,
     ) -> Option<String> {
         while !expected.is_empty() {
-            match run_with_timeout(&mut self.debugger, self.within, should_stop) {
+            match self.run_board(ExecCommand::Continue, should_stop) {
                 Ok(HaltReason::Breakpoint) => {}
                 Ok(_) => return Some(missing_calls(expected)),
                 Err(aborted) => return self.stuck(aborted),
@@ -129,6 +111,14 @@ impl FaultSearch {
             }
         }
         None
+    }
+
+    fn run_board(
+        &mut self,
+        command: ExecCommand,
+        should_stop: ShouldStop<'_>,
+    ) -> Result<HaltReason, RunAborted> {
+        run_with_timeout(&mut self.debugger, command, self.within, should_stop)
     }
 
     fn stuck(&self, aborted: RunAborted) -> Option<String> {
@@ -172,31 +162,25 @@ impl FaultSearch {
     ) -> Option<String> {
         let host: Vec<i8> =
             wanted.outcome.bookings.iter().map(|booking| booking.residue as i8).collect();
-        let end = self.debugger.clock() + (self.within * self.debugger.clock_hz() as f64) as u64;
         let mut number = 0;
         loop {
-            let mut is_late = false;
-            let halt = self.debugger.run(ExecCommand::StepOut, &mut |debugger| {
-                is_late = debugger.clock() >= end;
-                is_late || should_stop(debugger)
-            });
+            let halt = match self.run_board(ExecCommand::StepOut, should_stop) {
+                Ok(halt) => halt,
+                Err(aborted) => return self.stuck(aborted),
+            };
             let board = register_value(&self.debugger.registers(), "E").unwrap_or(0) as u8 as i8;
             match halt {
                 HaltReason::Breakpoint => {
-                    let expected = host.get(number).copied();
                     number += 1;
-                    match expected {
-                        Some(host) if host == board => {}
+                    let leaves = format!("leaves a residue of {board:+}");
+                    match host.get(number - 1) {
+                        Some(host) if *host == board => {}
                         Some(host) => {
-                            return Some(format!(
-                                "booking {number} leaves a residue of {board:+}, not {host:+}"
-                            ));
+                            return Some(format!("booking {number} {leaves}, not {host:+}"));
                         }
                         None => {
-                            return Some(format!(
-                                "booking {number}, which the reference does not have, leaves a \
-                                 residue of {board:+}"
-                            ));
+                            let unknown = "which the reference does not have";
+                            return Some(format!("booking {number}, {unknown}, {leaves}"));
                         }
                     }
                 }
@@ -204,9 +188,6 @@ impl FaultSearch {
                     let host = wanted.outcome.residue as i8;
                     let fault = || format!("XCHNG returns a residue of {board:+}, not {host:+}");
                     return (board != host).then(fault);
-                }
-                HaltReason::Paused if is_late => {
-                    return self.stuck(RunAborted::TimedOut(self.within));
                 }
                 _ => return self.stuck(RunAborted::Interrupted),
             }

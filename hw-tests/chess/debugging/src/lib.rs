@@ -7,7 +7,6 @@ mod diagnose;
 mod machine;
 mod panes;
 mod registers;
-pub mod routine_runner;
 mod session;
 
 pub use coverage_workload::CoverageWorkload;
@@ -15,7 +14,4 @@ pub use diagnose::{Diagnosis, diagnose};
 pub use machine::EvaluatorMachine;
 pub use panes::{ATTACKERS_PANE, add_panes};
 pub use registers::{RegisterRole, xchng_register_roles};
-pub use session::{
-    DebugSession, EntryOutcome, SessionError, open_for_position, open_position_on_target,
-    run_to_exchange,
-};
+pub use session::{DebugSession, EntryOutcome, SessionError, open_position, run_to_exchange};

@@ -60,7 +60,7 @@ impl CustomPane for AttackersPane {
 
     /// Both sides as pieces, the registers by role, then the bytes of the array.
     fn variables(&self, debugger: &Debugger) -> Vec<PaneVariable> {
-        let sides = self.sides(debugger).map(|(side, value)| read_only(side, value));
+        let sides = self.sides(debugger).map(|(side, value)| PaneVariable::read_only(side, value));
         let role = |role: RegisterRole| PaneVariable {
             name: role.meaning.to_owned(),
             value: match role.meaning {
@@ -167,15 +167,13 @@ impl CustomPane for PositionPane {
     }
 
     fn variables(&self, debugger: &Debugger) -> Vec<PaneVariable> {
-        self.ranks(debugger).map(|(rank, row)| read_only(&format!("rank {rank}"), row)).collect()
+        self.ranks(debugger)
+            .map(|(rank, row)| PaneVariable::read_only(&format!("rank {rank}"), row))
+            .collect()
     }
 
     fn lines(&self, debugger: &Debugger) -> Vec<String> {
         let ranks = self.ranks(debugger).map(|(rank, row)| format!("{rank} {row}"));
         ranks.chain(["   a  b  c  d  e  f  g  h".to_owned()]).collect()
     }
-}
-
-fn read_only(name: &str, value: String) -> PaneVariable {
-    PaneVariable { name: name.to_owned(), value, expression: None }
 }

@@ -1,8 +1,8 @@
 //! Debug sessions at the call of XCHNG for a square.
 
 use board_debugger::{
-    BoundExpression, Breakpoint, DebugKernel, Debugger, ExecCommand, HaltReason, LoadedProgram,
-    RunAborted, ShouldStop, TargetError, open_program_on_target, run_with_timeout,
+    BoundExpression, DebugKernel, Debugger, ExecCommand, HaltReason, LoadedProgram, RunAborted,
+    ShouldStop, Stop, TargetError, open_program, run_with_timeout,
 };
 use firmware::ProgramKind;
 use firmware::build::{BuildError, build_with};
@@ -93,10 +93,9 @@ pub fn run_to_exchange(
     let condition = format!("[M3] == {}", encode::square(square));
     let condition =
         BoundExpression::parse(&condition, code).map_err(|_| SessionError::NoLabel("M3"))?;
-    let id = debugger
-        .stops
-        .add_breakpoint(Breakpoint { condition: Some(condition), ..Breakpoint::at(xchng) });
-    let outcome = match run_with_timeout(&mut debugger, within, should_stop) {
+    let id = debugger.stops.add(Stop { condition: Some(condition), ..Stop::at(xchng) });
+    let outcome = match run_with_timeout(&mut debugger, ExecCommand::Continue, within, should_stop)
+    {
         Err(aborted) => EntryOutcome::Aborted(aborted),
         Ok(HaltReason::Breakpoint) => EntryOutcome::Reached,
         Ok(_) => EntryOutcome::NotCalled(square),
@@ -106,39 +105,34 @@ pub fn run_to_exchange(
     Ok(DebugSession { debugger, outcome })
 }
 
-/// Opens the application about to receive a POSITION request, when the history begins.
-pub fn open_for_position(
-    profile: &BoardProfile,
-    evaluator: &Evaluator,
-    position: &Position,
-) -> Result<Debugger, BuildError> {
-    let mut machine = EvaluatorMachine::started(profile, evaluator)?;
-    machine.send(&Request::Position { squares: encode::squares(position) });
-    let code = machine.code();
-    Ok(machine.into_debugger(code))
-}
-
-/// Opens the application on a target, about to receive a POSITION request.
+/// Opens the application about to receive a POSITION request: on a simulated board, whose history
+/// begins then, or through a kernel on a target.
 ///
 /// # Errors
-/// Returns `TargetError` if a program can't be built or loaded.
-pub fn open_position_on_target(
+/// Returns `TargetError` if a program can't be built, or can't be loaded onto a target.
+pub fn open_position(
     profile: &BoardProfile,
     evaluator: &Evaluator,
     position: &Position,
-    kernel: Box<dyn DebugKernel>,
+    kernel: Option<Box<dyn DebugKernel>>,
     should_stop: ShouldStop<'_>,
 ) -> Result<Debugger, TargetError> {
+    let request = Request::Position { squares: encode::squares(position) };
+    if kernel.is_none() {
+        let mut machine = EvaluatorMachine::started(profile, evaluator)?;
+        machine.send(&request);
+        let code = machine.code();
+        return Ok(machine.into_debugger(code));
+    }
     let application = build_with(profile, ProgramKind::Application, evaluator)?;
     let mapped = MappedProgram::from(&application.program);
     let program = LoadedProgram::new(mapped, application.address);
-    let mut debugger = open_program_on_target(profile, program, kernel)?;
+    let mut debugger = open_program(profile, program, kernel)?;
     add_panes(&mut debugger);
     // Skip the start-up, which does not depend on the position.
     if let Some(ready) = application.program.symbol(READY_LABEL) {
         debugger.run(ExecCommand::RunTo(ready), should_stop);
     }
-    let request = Request::Position { squares: encode::squares(position) };
     let frame = request.frame(SEQ).expect("it fits a frame").encode();
     let _ = debugger.send(&frame); // only a twin or a reverse search refuses input
     Ok(debugger)

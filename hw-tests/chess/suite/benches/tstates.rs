@@ -10,8 +10,8 @@ use firmware::ProgramKind;
 use firmware::build::build_with;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
+use hil_testing::routine_runner::{CallError, RoutineRunner};
 use sargon_corpus::{CaseInput, builtin_corpus};
-use sargon_debugging::routine_runner::{CallError, RoutineRunner};
 use sargon_reference::{AttackersArray, Colour, Piece, PieceKind, Square};
 use space::Space;
 

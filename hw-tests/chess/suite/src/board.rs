@@ -5,12 +5,10 @@
 //! `SargonBoard::submit` and `SargonBoard::next_reply`.
 
 mod damage;
-mod findings;
 mod pipeline;
 mod requests;
 
-pub(crate) use damage::StatusFinding;
-pub(crate) use findings::Finding;
+pub(crate) use damage::{Finding, StatusFinding};
 pub(crate) use pipeline::{CaseReply, Response};
 pub(crate) use requests::CasePlan;
 
@@ -131,12 +129,12 @@ impl SargonBoard {
         let board = wrap(config.board.power_up(&programs.monitor.bytes, probe)?);
         let board = config.board.inject_faults(board, result_byte);
         let live = LiveBoard::start(&config.board, board, programs, disk)?;
-        config.check_behaviour(live.identity())?;
-        let is_own = |routine: &&str| live.own_routines().iter().any(|own| own == routine);
+        config.check_behaviour(&live.identity)?;
+        let is_own = |routine: &&str| live.own_routines.iter().any(|own| own == routine);
         let own: Vec<_> = ROUTINES.map(|(routine, _)| routine).into_iter().filter(is_own).collect();
         let mut board = Self {
-            probe: EvaluatorProbe::new(&live.programs().application),
-            criteria: criteria(live.identity(), &own),
+            probe: EvaluatorProbe::new(&live.programs.application),
+            criteria: criteria(&live.identity, &own),
             own,
             records: Vec::new(),
             violations: Vec::new(),

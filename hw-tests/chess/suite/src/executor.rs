@@ -1,7 +1,7 @@
 //! A board as what runs the cases of the suite.
 
 use firmware::profile::BoardProfile;
-use hil_harness::campaign::Executor;
+use hil_harness::campaign::{ConnectedBoard, Executor};
 use hil_harness::live::{BoardConfig, LiveBoard};
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{RunOptions, RunSummary};
@@ -26,20 +26,14 @@ impl Executor for SargonBoard {
         Some(&self.live)
     }
 
-    fn name(&self) -> &str {
-        self.live.name()
-    }
-
-    fn program(&self) -> String {
-        self.live.identity().to_string()
-    }
-
-    fn own_routines(&self) -> &[&'static str] {
-        &self.own
-    }
-
-    fn target(&self) -> RunTarget {
-        RunTarget::of_board(&self.live, self.not_judged())
+    fn board(&self) -> ConnectedBoard {
+        ConnectedBoard {
+            name: self.live.name().to_owned(),
+            program: self.live.identity.to_string(),
+            identity: Some(self.live.identity.clone()),
+            own_routines: self.own.clone(),
+            target: RunTarget::of_board(&self.live, self.not_judged()),
+        }
     }
 
     fn run(

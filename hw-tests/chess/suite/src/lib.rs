@@ -34,7 +34,6 @@ mod board;
 mod checks;
 pub mod compare;
 mod executor;
-mod follow_up;
 mod guard;
 mod judge;
 mod probe;

@@ -3,8 +3,7 @@
 use firmware::build::BuiltImage;
 use firmware_wire::SquareRecord;
 
-use crate::responses::ObservedExchange;
-use board_simulator::{CallRecord, Probe, Registers};
+use board_simulator::{CallRecord, Probe};
 
 /// Labels at which XCHNG has just booked points, residue in E; a user's XCHNG may lack them.
 const BOOKING_LABELS: [&str; 2] = ["XCBOOK", "XCLAST"];
@@ -48,12 +47,6 @@ impl EvaluatorProbe {
             return probe.with_call_hits([self.exchange].into_iter().chain(self.fetch));
         }
         probe.with_hits_at(self.bookings.iter().copied())
-    }
-
-    /// Returns the last call of XCHNG in `hits`.
-    pub(crate) fn observed_exchange(&self, hits: &[Registers]) -> Option<ObservedExchange> {
-        let entry = hits.iter().rposition(|at| at.pc == self.exchange)?;
-        Some(ObservedExchange::from_hits(&hits[entry + 1..], self.fetch))
     }
 
     /// Returns the T-states of each call of XCHNG.

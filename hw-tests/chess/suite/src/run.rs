@@ -340,7 +340,7 @@ impl Runner<'_> {
         let timing = (reply.retries, reply.share);
         match (request.kind, reply.result) {
             (RequestKind::Identity, Ok(Response::Other(Reply::Identity(identity))))
-                if identity == *self.board.live.identity() =>
+                if identity == self.board.live.identity =>
             {
                 self.confirm_identity();
             }

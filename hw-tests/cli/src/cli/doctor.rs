@@ -71,7 +71,7 @@ fn check_rig(config: &SargonConfig, checks: &mut Checks) {
     match SargonBoard::prepare(config) {
         Ok(mut board) => {
             checks.good("ROM", "the monitor is of this program's build");
-            let identity = board.live.identity();
+            let identity = &board.live.identity;
             checks.good("application", format!("{identity} was loaded, verified and started"));
             check_clock(config, &mut board, checks);
             check_line(&board, checks);
@@ -163,7 +163,7 @@ fn check_clock(config: &SargonConfig, board: &mut SargonBoard, checks: &mut Chec
         recording: None,
         fault_seed: None,
         stock_monitor: None,
-        ..board.live.config().clone()
+        ..board.live.config.clone()
     };
     let model = SargonConfig { board: model, suite: config.suite.clone() };
     let expected = SargonBoard::prepare(&model)
@@ -174,7 +174,7 @@ fn check_clock(config: &SargonConfig, board: &mut SargonBoard, checks: &mut Chec
         (Ok(expected), Ok(measured)) => (expected, measured),
         (Err(error), _) | (_, Err(error)) => return checks.bad("clock", error.message),
     };
-    let profile = board.live.profile().clock_hz as f64;
+    let profile = board.live.config.profile.clock_hz as f64;
     let hertz = profile * expected.as_secs_f64() / measured.as_secs_f64();
     let message = format!("{:.3} MHz; {:.4} in the profile", hertz / 1e6, profile / 1e6);
     if (hertz / profile - 1.0).abs() <= CLOCK_TOLERANCE {
@@ -194,7 +194,7 @@ fn measure(board: &mut SargonBoard, request: &RequestSpec) -> Result<Duration, L
 
 /// Reports the retries of all checks.
 fn check_line(board: &SargonBoard, checks: &mut Checks) {
-    let stats = board.live.stats();
+    let stats = board.live.link.stats();
     let message = format!("{} requests, {} retries", stats.requests, stats.total_retries());
     if stats.total_retries() == 0 {
         return checks.good("line", message);

@@ -171,7 +171,7 @@ impl ExecutionArgs {
             Ok(code) => format!("exit code {code}"),
         };
         if let Err(error) = report::write_no_run(&OsFileSystem, folder, &why) {
-            eprint_message(error);
+            eprint_message(error.message);
         }
         result
     }

@@ -9,7 +9,7 @@ use cli_support::output::print;
 use cli_support::text::Escape;
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::report::{
-    self, History, PastRun, REPORT_FILES, ReadError, Report, RunDiff, StoredReport, merge_shards,
+    self, History, PastRun, REPORT_FILES, Report, RunDiff, StoredReport, merge_shards,
 };
 use hil_harness::runner::{RunEnd, VerdictCounts, exit_code};
 use hil_harness::suite::Suite;
@@ -132,7 +132,7 @@ fn history(args: &HistoryArgs) -> CommandResult {
 
 fn merge<S: Suite>(args: &MergeArgs, reports: Vec<StoredReport>) -> CommandResult {
     let parse = |stored: StoredReport| Ok((stored.path.clone(), stored.parse::<S>()?));
-    let shards = reports.into_iter().map(parse).collect::<Result<Vec<_>, ReadError>>()?;
+    let shards = reports.into_iter().map(parse).collect::<Result<Vec<_>, CommandError>>()?;
     let whole = merge_shards(shards)?;
     report::prepare_folder(&OsFileSystem, &args.report_dir, args.force)?;
     report::write_files(&whole, &OsFileSystem, &args.report_dir)?;

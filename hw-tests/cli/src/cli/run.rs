@@ -99,7 +99,7 @@ impl Observer<SargonSuite> for TerminalObserver {
         if !own.is_empty() {
             let built_in = built_in_beside(own);
             let own = own.join(", ");
-            let left = &board.not_judged;
+            let left = &board.target.not_judged;
             let left = if left.is_empty() {
                 String::new()
             } else {

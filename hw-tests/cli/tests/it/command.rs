@@ -206,6 +206,9 @@ fn a_wrong_rom_is_distinguished_from_the_right_one() {
     std::fs::write(&path, [0x76]).expect("a file"); // HALT: not a monitor at all
     let output = hw_tests(&["run", "--rom", &rom]);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let printed = text(&output.stderr);
+    assert!(printed.contains("it has 1 bytes, the first is 76H"), "{printed}");
+    assert!(!printed.contains("cable"), "{printed}");
 }
 
 #[test]

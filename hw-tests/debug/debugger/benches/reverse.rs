@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use board_debugger::{
-    BoundExpression, Breakpoint, Debugger, ExecCommand, HaltReason, LoadedProgram, open_program,
+    BoundExpression, Debugger, ExecCommand, HaltReason, LoadedProgram, Stop, open_program,
 };
 use firmware::code_map::MappedProgram;
 use firmware::profile::BoardProfile;
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let run = ImageRun { address: 0x8000, bytes: PROGRAM.into() };
     let known = MappedProgram { image: Image::new([run]), ..MappedProgram::default() };
     let profile = BoardProfile::named("rc2014-classic")?;
-    let mut debugger = open_program(&profile, LoadedProgram::new(known, 0x8000))?;
+    let mut debugger = open_program(&profile, LoadedProgram::new(known, 0x8000), None)?;
     let forward = forward(&mut debugger, STEPS);
     println!("forward, {} instructions: {forward:.2?}", debugger.step_count());
     for steps in [1, 10_000, 1_000_000, 10_000_000] {
@@ -31,14 +31,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         self::forward(&mut debugger, steps);
     }
     let first = BoundExpression::parse("PC == 8000H", debugger.code())?;
-    debugger.stops.add_breakpoint(Breakpoint { condition: Some(first), ..Breakpoint::at(0x8000) });
+    debugger.stops.add(Stop { condition: Some(first), ..Stop::at(0x8000) });
     let began = Instant::now();
     let halt = debugger.run(ExecCommand::ReverseContinue, &mut |_| false);
     assert_eq!(halt, HaltReason::Breakpoint);
     println!("rrun over all: {:.2?}", began.elapsed());
     let last = BoundExpression::parse("HL == 0", debugger.code())?;
     debugger.stops.clear();
-    debugger.stops.add_breakpoint(Breakpoint { condition: Some(last), ..Breakpoint::at(0x8001) });
+    debugger.stops.add(Stop { condition: Some(last), ..Stop::at(0x8001) });
     let forward = self::forward(&mut debugger, STEPS);
     println!("forward again, with a breakpoint: {forward:.2?}");
     Ok(())

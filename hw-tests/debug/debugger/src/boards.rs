@@ -2,6 +2,7 @@
 
 use board_simulator::Registers;
 
+use super::expression::MachineState;
 use super::stops::Moment;
 use super::target::Target;
 use super::timeline::Timeline;
@@ -31,14 +32,6 @@ impl Boards {
         self.target.as_deref_mut().filter(|target| target.twin.present.is_none())
     }
 
-    pub(super) fn registers(&self) -> Registers {
-        self.live_target().map_or_else(|| self.timeline.registers(), Target::registers)
-    }
-
-    pub(super) fn peek(&self, address: u16) -> u8 {
-        self.live_target().map_or_else(|| self.timeline.peek(address), |live| live.peek(address))
-    }
-
     /// Returns `count` bytes of memory, wrapping at FFFFH.
     pub(super) fn dump(&self, address: u16, count: usize) -> Vec<u8> {
         match self.live_target() {
@@ -59,5 +52,15 @@ impl Boards {
     pub(super) fn twin_has_caught_up(&self) -> bool {
         let present = self.target.as_ref().and_then(|target| target.twin.present);
         present.is_some_and(|step| self.timeline.step_count() >= step)
+    }
+}
+
+impl MachineState for Boards {
+    fn registers(&self) -> Registers {
+        self.live_target().map_or_else(|| self.timeline.registers(), Target::registers)
+    }
+
+    fn peek(&self, address: u16) -> u8 {
+        self.live_target().map_or_else(|| self.timeline.peek(address), |live| live.peek(address))
     }
 }

@@ -15,7 +15,6 @@ use table::Action;
 pub use print::{format_value, short_value};
 
 pub(super) use change::set;
-pub use change::unescape;
 pub(super) use print::evaluate;
 pub(super) use stop::{StopText, parse_watch};
 pub use table::{COMMANDS, Command};
@@ -64,18 +63,21 @@ pub enum Pane {
 }
 
 impl Pane {
-    /// Returns the command that shows the pane, if it does not depend on the state.
-    pub fn command(&self) -> Option<String> {
-        let name = match self {
-            Self::Memory(at) => return Some(format!("memory {at:04X}H")),
-            Self::Calls => "calls",
-            Self::Custom(name) => name,
-            Self::Stops => "stops",
-            Self::Displays => "display",
-            Self::Console => "console",
-            Self::Source(..) | Self::Code(_) | Self::Registers | Self::Help => return None,
+    /// Returns the command that shows the pane, if it does not depend on the state, and the title.
+    pub fn names(&self) -> (Option<String>, &str) {
+        let (command, title) = match self {
+            Self::Memory(at) => return (Some(format!("memory {at:04X}H")), "Memory"),
+            Self::Source(..) => (None, "Source"),
+            Self::Code(_) => (None, "Instructions"),
+            Self::Registers => (None, "Registers"),
+            Self::Help => (None, "Help"),
+            Self::Calls => (Some("calls"), "Calls"),
+            Self::Custom(name) => (Some(name.as_str()), name.as_str()),
+            Self::Stops => (Some("stops"), "Breakpoints"),
+            Self::Displays => (Some("display"), "Expressions"),
+            Self::Console => (Some("console"), "Console: c runs, keys go to the board"),
         };
-        Some(name.to_owned())
+        (command.map(str::to_owned), title)
     }
 
     /// Returns the lines of the pane; lists without an end have `rows` lines.
@@ -131,7 +133,7 @@ pub fn run(
     should_stop: ShouldStop<'_>,
 ) -> HaltReason {
     let is_forward = !command.is_step() && !command.is_reverse();
-    let halt = match debugger.stops.take_postponed() && is_forward {
+    let halt = match std::mem::take(&mut debugger.stops.has_postponed) && is_forward {
         true => HaltReason::Breakpoint,
         false => debugger.run(command, &mut *should_stop),
     };
@@ -147,14 +149,13 @@ fn run_breakpoint_commands(
     should_stop: ShouldStop<'_>,
 ) -> HaltReason {
     while halt == HaltReason::Breakpoint {
-        let lists =
-            debugger.stops.halting().filter_map(|(_, breakpoint)| breakpoint.commands.clone());
+        let lists = debugger.stops.halting().filter_map(|(_, stop)| stop.commands.clone());
         let lists: Vec<String> = lists.collect();
         if lists.is_empty() {
             break;
         }
         if (should_stop)(debugger) {
-            debugger.stops.postpone_commands();
+            debugger.stops.has_postponed = true;
             return HaltReason::Paused;
         }
         let commands = lists.iter().flat_map(|list| list.split(';'));
@@ -176,9 +177,9 @@ fn execute_to_motion<'c>(
             Ok(CommandOutcome::Halted(halt)) => return Some(halt),
             Ok(outcome) => {
                 let text = shown_outcome(debugger, &outcome);
-                debugger.stops.log(text);
+                debugger.stops.log.push(text);
             }
-            Err(problem) => debugger.stops.log(format!("{}: {problem}", command.trim())),
+            Err(problem) => debugger.stops.log.push(format!("{}: {problem}", command.trim())),
         }
     }
     None

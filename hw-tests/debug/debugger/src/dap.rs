@@ -21,6 +21,7 @@ use std::io::{self, BufRead, Write};
 use serde_json::Value;
 
 use super::debugger::{Debugger, ShouldStop};
+use super::exec::{ExecCommand, HaltReason};
 use breakpoints::ClientBreakpoints;
 use output::Output;
 use request_reader::RequestReader;
@@ -58,9 +59,8 @@ pub fn serve(
     output: &mut dyn Write,
     launch: Launch<'_>,
 ) -> io::Result<()> {
-    let client = Output { request_reader: RequestReader::new(input), output, seq: 0, printed: 0 };
     let mut adapter = Adapter {
-        client,
+        client: Output::new(RequestReader::new(input), output),
         launch,
         launched: Value::Null,
         session: None,
@@ -69,7 +69,9 @@ pub fn serve(
         has_stopped_before: false,
     };
     while let Some(request) = adapter.client.request_reader.next()? {
-        if !adapter.serve(&request)? {
+        let goes_on = adapter.serve(&request);
+        adapter.client.error.take().map_or(Ok(()), Err)?;
+        if !goes_on {
             break;
         }
     }
@@ -89,60 +91,73 @@ struct Adapter<'a> {
     has_stopped_before: bool,
 }
 
+/// What follows the response to a request.
+enum Next {
+    Nothing,
+    /// The session ends.
+    End,
+    Event(&'static str, Value),
+    /// The client may set breakpoints, after these warnings.
+    Initialized(Vec<String>),
+    /// The client has set its breakpoints.
+    FirstStop,
+    Run(ExecCommand),
+    Stopped(HaltReason),
+    /// The client has set PC.
+    PcSet,
+}
+
 impl Adapter<'_> {
     /// Handles a request; returns `false` if the session ends.
-    fn serve(&mut self, request: &Request) -> io::Result<bool> {
-        match request.command.as_str() {
-            "initialize" => {
-                let answer = request.arguments().and_then(|arguments| initialize(&arguments));
-                self.client.respond(request, answer)?;
+    fn serve(&mut self, request: &Request) -> bool {
+        let (answer, next) = match self.handle(request) {
+            Ok((body, next)) => (Ok(body), next),
+            Err(message) => (Err(message), Next::Nothing),
+        };
+        self.client.respond(request, answer);
+        match next {
+            Next::Nothing => {}
+            Next::End => return false,
+            Next::Event(event, body) => self.client.event(event, body),
+            Next::Initialized(warnings) => {
+                warnings.iter().for_each(|warning| self.client.show("important", warning));
+                self.client.event("initialized", Value::Null);
             }
-            "launch" | "attach" => {
-                let arguments = request.arguments.clone();
-                self.launch(request, arguments)?;
-            }
-            "restart" => self.restart(request)?,
-            "exceptionInfo" => {
-                let answer = self.exception_info();
-                self.client.respond(request, answer)?;
-            }
-            "configurationDone" => {
-                let answer = self.session.as_ref().map(|_| Value::Null).ok_or_else(not_launched);
-                let is_launched = answer.is_ok();
-                self.client.respond(request, answer)?;
-                if is_launched {
-                    self.first_stop()?;
-                }
-            }
-            "disconnect" => {
-                self.client.respond(request, Ok(Value::Null))?;
-                return Ok(false);
-            }
-            "terminate" => {
-                let ended = self.session.take();
-                self.client.respond(request, Ok(Value::Null))?;
-                // A client may answer the event with the same request.
-                if ended.is_some() {
-                    self.client.event("terminated", Value::Null)?;
-                }
-            }
-            "evaluate" => self.evaluate(request)?,
-            "goto" => self.go_to(request)?,
-            command => match exec_command(command, request) {
-                Some(command) => self.resume(request, command)?,
-                None => {
-                    let answer = self.handle_query(request);
-                    self.client.respond(request, answer)?;
-                }
-            },
+            Next::FirstStop => self.first_stop(),
+            Next::Run(command) => self.run(command),
+            Next::Stopped(halt) => self.stopped(halt),
+            Next::PcSet => self.stopped_with("goto", "", &[]),
         }
-        Ok(true)
+        true
     }
 
-    /// Handles a request that only reads or changes state.
-    fn handle_query(&mut self, request: &Request) -> ResponseBody {
-        let session = self.session.as_mut().ok_or_else(not_launched)?;
-        queries::handle(&mut session.debugger, &mut self.breakpoints, request)
+    fn handle(&mut self, request: &Request) -> Result<(Value, Next), String> {
+        let body = match request.command.as_str() {
+            "initialize" => initialize(&request.arguments()?)?,
+            "launch" | "attach" => return self.launch(request.arguments.clone()),
+            "restart" => return self.restart(&request.arguments),
+            "exceptionInfo" => self.exception_info()?,
+            "configurationDone" => {
+                self.session.as_ref().ok_or_else(not_launched)?;
+                return Ok((Value::Null, Next::FirstStop));
+            }
+            "disconnect" => return Ok((Value::Null, Next::End)),
+            // A client may answer the event with the same request.
+            "terminate" if self.session.take().is_some() => {
+                return Ok((Value::Null, Next::Event("terminated", Value::Null)));
+            }
+            "terminate" => Value::Null,
+            "evaluate" => return self.evaluate(request),
+            "goto" => return self.go_to(request),
+            command => {
+                let session = self.session.as_mut().ok_or_else(not_launched)?;
+                if let Some(command) = exec_command(command, request) {
+                    return Ok((running::continued(command), Next::Run(command)));
+                }
+                queries::handle(&mut session.debugger, &mut self.breakpoints, request)?
+            }
+        };
+        Ok((body, Next::Nothing))
     }
 }
 
@@ -154,7 +169,10 @@ fn initialize(arguments: &Arguments) -> ResponseBody {
         return Err(format!("{name} is false, but this adapter counts from 1"));
     }
     match path_format.as_deref() {
-        None | Some("path") => Ok(CAPABILITIES.map(|name| (name, true)).into_iter().collect()),
+        None | Some("path") => {
+            let name = |feature| format!("supports{feature}");
+            Ok(CAPABILITIES.split_whitespace().map(|feature| (name(feature), true)).collect())
+        }
         Some(_) => Err("pathFormat must be \"path\"".to_owned()),
     }
 }

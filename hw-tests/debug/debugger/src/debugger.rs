@@ -10,7 +10,8 @@ use firmware::code_map::CodeMap;
 
 use super::boards::Boards;
 use super::exec::HaltReason;
-use super::stops::{StepTrace, StopPoints};
+use super::expression::MachineState;
+use super::stops::{StopKind, StopPoints};
 use super::target::Target;
 use super::timeline::{CallStack, OpenCall, Timeline};
 
@@ -63,13 +64,6 @@ impl Debugger {
         }
     }
 
-    /// Creates a debugger for a target; `twin` is a simulated board in the same state.
-    pub(super) fn on_target(twin: BoardModel<QueueLine>, code: CodeMap, target: Target) -> Self {
-        let mut debugger = Self::new(twin, code);
-        debugger.boards.target = Some(Box::new(target));
-        debugger
-    }
-
     /// Makes the command `restart` load the program again if its sources have changed.
     pub fn set_reload(&mut self, reload: Reload) {
         self.reload = Some(reload);
@@ -99,22 +93,18 @@ impl Debugger {
         self.boards.target.as_ref().and_then(|target| target.last_error())
     }
 
-    /// Checks that a breakpoint can be set at an address.
+    /// Checks that a breakpoint or watchpoint can be set.
     ///
     /// # Errors
-    /// Returns the reason if not: on a target, breakpoints need RAM.
-    pub fn can_set_breakpoint(&self, address: u16) -> Result<(), String> {
-        self.live_target().map_or(Ok(()), |target| target.can_set_breakpoint(address))
-    }
-
-    /// Checks that watchpoints are supported.
-    ///
-    /// # Errors
-    /// Returns the reason if not: a target has none.
-    pub fn can_set_watchpoint(&self) -> Result<(), String> {
+    /// Returns the reason if not: on a target, breakpoints need RAM, and there are no watchpoints.
+    pub fn can_set(&self, kind: StopKind) -> Result<(), String> {
         let problem = "the debug kernel does not support watchpoints; `lastchange` finds the \
                        last change of a byte on the simulated twin";
-        self.live_target().map_or(Ok(()), |_| Err(problem.to_owned()))
+        match (self.live_target(), kind) {
+            (None, _) => Ok(()),
+            (Some(target), StopKind::Breakpoint(address)) => target.can_set_breakpoint(address),
+            (Some(_), StopKind::Watchpoint(_)) => Err(problem.to_owned()),
+        }
     }
 
     /// Checks that registers and memory can be modified now.
@@ -155,7 +145,7 @@ impl Debugger {
     }
 
     /// Instructions and waits that reverse commands have replayed so far, which their time depends
-    /// on: at most the distance between two snapshots for `back`, whatever its count.
+    /// on: at most twice the distance between two snapshots for `back`, whatever its count.
     pub fn replayed_steps(&self) -> u64 {
         self.boards.timeline.replayed_steps()
     }
@@ -164,7 +154,7 @@ impl Debugger {
     /// is known.
     pub fn interrupt_state(&self) -> (bool, Option<u8>) {
         match self.live_target() {
-            Some(target) => (target.enables_interrupts(), None),
+            Some(target) => (target.stopped.interrupts_enabled, None),
             None => {
                 let (enabled, mode) = self.boards.timeline.board().interrupt_state();
                 (enabled, Some(mode))
@@ -254,19 +244,17 @@ impl Debugger {
     /// All output of the board since the debugger was created, up to the current step.
     pub fn output(&self) -> &[u8] {
         let Boards { timeline, target } = &self.boards;
-        target.as_ref().map_or(&timeline.board().line().from_board, |target| target.output())
+        target.as_ref().map_or(&timeline.board().line().from_board, |target| &target.output)
     }
 
     /// The open calls, innermost first: those observed, then those guessed from the stack.
     pub fn calls(&self) -> Vec<OpenCall> {
-        match self.live_target() {
-            Some(_) => self.list_calls(&CallStack::default()),
-            None => self.list_calls(self.boards.timeline.calls()),
-        }
-    }
-
-    fn list_calls(&self, calls: &CallStack) -> Vec<OpenCall> {
-        calls.list(self.registers().sp, &self.code, &|at| self.peek(at))
+        let unobserved = CallStack::default();
+        let observed = match self.live_target() {
+            Some(_) => &unobserved,
+            None => self.boards.timeline.calls(),
+        };
+        observed.list(&self.code, &self.boards)
     }
 
     /// Restores the state in which the debugger was created. Breakpoints stay. Returns
@@ -277,8 +265,7 @@ impl Debugger {
             return HaltReason::TargetError;
         }
         self.boards.timeline.restart();
-        self.stops.set_halting(Vec::new());
-        self.stops.reset_hit_counts();
+        self.stops.restart();
         self.step_addresses = None;
         HaltReason::HistoryStart
     }
@@ -291,13 +278,13 @@ impl Debugger {
 
     /// Returns the messages that breakpoints have logged since the last call.
     pub fn take_log(&mut self) -> Vec<String> {
-        self.stops.take_log()
+        self.stops.log.take()
     }
 
     /// Executes one step of the simulated board.
     pub(super) fn step_simulated(&mut self) -> StepOutcome {
         let timeline = &mut self.boards.timeline;
-        if self.step_addresses.is_none() && !self.stops.set().has_watchpoints() {
+        if self.step_addresses.is_none() && !self.stops.set.has_watchpoints() {
             return timeline.step();
         }
         let outcome = timeline.step_traced();
@@ -310,17 +297,14 @@ impl Debugger {
     /// Returns the reason to halt after a step, if there is one. Counts the hits of breakpoints and
     /// watchpoints.
     pub(super) fn halt_reason(&mut self, outcome: StepOutcome) -> Option<HaltReason> {
-        if outcome != StepOutcome::Executed || self.stops.set().is_empty() {
+        if outcome != StepOutcome::Executed || self.stops.set.is_empty() {
             return None;
         }
         let Self { boards, stops, .. } = self;
-        let moment = boards.moment();
-        if stops.set().has_watchpoints() {
-            let trace = StepTrace::of(&boards.timeline);
-            let hit = stops.record_watch_hit(moment, &trace, &|at| boards.peek(at));
-            if let Some(hit) = hit {
-                return Some(HaltReason::Watchpoint(hit));
-            }
+        if stops.set.has_watchpoints()
+            && let Some(hit) = stops.record_watch_hit(&boards.timeline)
+        {
+            return Some(HaltReason::Watchpoint(hit));
         }
         let is_break = !boards.timeline.is_resumed() && self.is_stopped_by_breakpoint();
         is_break.then_some(HaltReason::Breakpoint)
@@ -329,7 +313,7 @@ impl Debugger {
     /// Returns `true` if a breakpoint at PC stops the board. Counts the hit.
     pub(super) fn is_stopped_by_breakpoint(&mut self) -> bool {
         let Self { boards, stops, .. } = self;
-        stops.record_arrival(boards.moment(), &boards.registers(), &|at| boards.peek(at))
+        stops.record_arrival(boards.moment(), boards)
     }
 
     /// The length of the instruction at an address, in bytes; 1 if there is none.

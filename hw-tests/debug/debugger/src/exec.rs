@@ -67,14 +67,6 @@ impl ExecCommand {
     }
 
     pub(crate) fn is_reverse(self) -> bool {
-        match self {
-            Self::ReverseStep | Self::ReverseSteps(_) | Self::ReverseStepLine => true,
-            Self::ReverseContinue
-            | Self::ReverseTo(_)
-            | Self::ReverseToChange(_)
-            | Self::GoToStep(_) => true,
-            Self::Step | Self::StepOver | Self::StepLine | Self::StepLineInto => false,
-            Self::StepOut | Self::Continue | Self::RunTo(_) => false,
-        }
+        !self.is_step() && !matches!(self, Self::StepOut | Self::Continue | Self::RunTo(_))
     }
 }

@@ -10,18 +10,27 @@ use z80_core::{Expression, ExpressionError, Name, Registers, Values, register_va
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoundExpression(Expression);
 
+/// The registers and the memory that expressions read.
+pub trait MachineState {
+    /// The registers of the processor.
+    fn registers(&self) -> Registers;
+
+    /// The byte at an address.
+    fn peek(&self, address: u16) -> u8;
+}
+
 struct EvalContext<'m> {
-    registers: &'m Registers,
-    read: &'m dyn Fn(u16) -> u8,
+    registers: Registers,
+    state: &'m dyn MachineState,
 }
 
 impl Values for EvalContext<'_> {
     fn value(&self, name: &str) -> i64 {
-        register_value(self.registers, name).unwrap_or(0).into()
+        register_value(&self.registers, name).unwrap_or(0).into()
     }
 
     fn byte(&self, address: u16) -> u8 {
-        (self.read)(address)
+        self.state.peek(address)
     }
 
     fn limit(&self, value: i64) -> i64 {
@@ -62,13 +71,13 @@ impl BoundExpression {
     }
 
     /// Evaluates the expression; as a condition it holds if the value is not 0.
-    pub fn value(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> u16 {
-        self.signed_value(registers, read) as u16
+    pub fn value(&self, state: &dyn MachineState) -> u16 {
+        self.signed_value(state) as u16
     }
 
     /// Evaluates the expression; negative only if its value is that of `sb` or `sw`.
-    pub(super) fn signed_value(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> i64 {
-        self.0.value(&EvalContext { registers, read })
+    pub(super) fn signed_value(&self, state: &dyn MachineState) -> i64 {
+        self.0.value(&EvalContext { registers: state.registers(), state })
     }
 
     /// Returns the address and the width in bytes of an expression `[x]` or `{x}`.
@@ -108,9 +117,8 @@ impl LogMessage {
     }
 
     /// Returns the message with the values in hexadecimal and decimal.
-    pub(super) fn format(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> String {
-        let value =
-            |expression: &BoundExpression| format_signed(expression.signed_value(registers, read));
+    pub(super) fn format(&self, state: &dyn MachineState) -> String {
+        let value = |expression: &BoundExpression| format_signed(expression.signed_value(state));
         let part = |(text, expression): &(String, Option<BoundExpression>)| {
             text.clone() + &expression.as_ref().map(value).unwrap_or_default()
         };

@@ -53,7 +53,7 @@ impl Connection for Replies<'_, '_, '_> {
     type Error = io::Error;
 
     fn write(&mut self, byte: u8) -> io::Result<()> {
-        self.0.borrow_mut().write(&[byte]);
+        self.0.borrow_mut().reply.push(byte);
         Ok(())
     }
 

@@ -16,7 +16,7 @@
 //! let mut mapped = MappedProgram::default();
 //! mapped.image = tdlasm::image::parse_intel_hex(":028000003C3C06\n:00000001FF\n")?.0;
 //! let profile = BoardProfile::named("rc2014-classic")?;
-//! let mut debugger: Debugger = open_program(&profile, LoadedProgram::new(mapped, 0x8000))?;
+//! let mut debugger: Debugger = open_program(&profile, LoadedProgram::new(mapped, 0x8000), None)?;
 //!
 //! assert_eq!(debugger.run(ExecCommand::Step, &mut |_| false), HaltReason::Completed);
 //! assert_eq!(debugger.registers().pc, 0x8001);
@@ -50,17 +50,15 @@ pub mod view;
 
 pub use debugger::{Debugger, Reload, ShouldStop};
 pub use exec::{ExecCommand, HaltReason};
-pub use expression::BoundExpression;
+pub use expression::{BoundExpression, MachineState};
 pub use machine::Machine;
 pub use motions::{Motion, MotionKind};
 pub use program::{LoadedProgram, ProgramError, ProgramFile, ram_layout};
 pub use render::{DisassembledInstruction, describe_halt, disassemble_at};
-pub use session::{
-    RunAborted, board_with_program, open_program, open_program_on_target, run_with_timeout,
-};
+pub use session::{RunAborted, board_with_program, open_program, run_with_timeout};
 pub use stops::{
-    Breakpoint, BreakpointId, HitCondition, StopPoints, WatchHit, WatchTarget, WatchTrigger,
-    Watchpoint, WatchpointId,
+    HitCondition, Stop, StopId, StopKind, StopPoints, WatchHit, WatchTarget, WatchTrigger,
+    Watchpoint,
 };
 pub use target::{DebugKernel, KernelError, TargetError};
 pub use timeline::OpenCall;

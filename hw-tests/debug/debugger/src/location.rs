@@ -53,7 +53,7 @@ pub(super) fn evaluate(debugger: &Debugger, text: &str) -> Result<u16, String> {
 /// Evaluates an expression, whose value is negative if it is that of `sb` or `sw`.
 pub(super) fn evaluate_signed(debugger: &Debugger, text: &str) -> Result<i64, String> {
     let expression = parse(debugger, text)?;
-    Ok(expression.signed_value(&debugger.registers(), &|at| debugger.peek(at)))
+    Ok(expression.signed_value(&debugger.boards))
 }
 
 /// Resolves a line to its instructions, or the next line's; an empty file means that at PC.

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use firmware::build::BuildError;
 use firmware::code_map::MappedProgram;
 use firmware::profile::BoardProfile;
 use program_formats::{DebugInfo, SymbolError, read_debug_info, read_program};
@@ -74,9 +73,6 @@ pub enum ProgramError {
     /// The project file of the program, or a pane of it or of a test file, is invalid.
     #[error(transparent)]
     Project(#[from] ProjectError),
-    /// The monitor can't be built.
-    #[error(transparent)]
-    Build(#[from] BuildError),
 }
 
 /// A program that was loaded from a file.

@@ -6,7 +6,7 @@ use tdlasm::isa::decode;
 
 use super::debugger::Debugger;
 use super::exec::HaltReason;
-use super::stops::{HitCondition, WatchTarget, WatchTrigger, Watchpoint};
+use super::stops::{HitCondition, StopKind, WatchTarget, WatchTrigger, Watchpoint};
 use z80_core::{flag_letters, register_value};
 
 /// Bytes in a row of a memory dump.
@@ -128,7 +128,6 @@ pub(super) fn memory(debugger: &Debugger, first: u16, rows: usize, width: u16) -
         let at = first.wrapping_add(width.wrapping_mul(row as u16));
         let bytes = debugger.dump(at, width.into());
         let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-        let digits: Vec<String> = digits.chunks(8).map(|half| half.join(" ")).collect();
         let text = characters(&bytes);
         format!("{at:04X}  {}  {text}", digits.join(" "))
     };
@@ -161,8 +160,8 @@ pub(super) fn code(debugger: &Debugger, first: u16, rows: usize) -> Vec<String> 
 pub(super) fn source(debugger: &Debugger, file: &str, first: usize, rows: usize) -> Vec<String> {
     let code = debugger.code();
     let running = debugger.line().filter(|(name, _)| *name == file).map(|(_, line)| line as usize);
-    let stops: Vec<usize> = (debugger.stops.breakpoints())
-        .filter_map(|(_, breakpoint)| code.line_at(breakpoint.address))
+    let stops: Vec<usize> = (debugger.stops.addresses())
+        .filter_map(|address| code.line_at(address))
         .filter(|line| &*line.place.file == file)
         .map(|line| line.place.line as usize)
         .collect();
@@ -229,24 +228,26 @@ pub(super) fn stack(debugger: &Debugger, rows: usize) -> Vec<String> {
 
 /// The breakpoints and watchpoints, with their numbers.
 pub(super) fn stops(debugger: &Debugger) -> Vec<String> {
-    let code = debugger.code();
-    let breaks = debugger.stops.breakpoints().map(|(id, breakpoint)| {
-        let condition = if breakpoint.condition.is_some() { ", on a condition" } else { "" };
-        let hits = match breakpoint.hits {
+    let stops = debugger.stops.iter().map(|(id, stop)| {
+        let condition = if stop.condition.is_some() { ", on a condition" } else { "" };
+        let hits = match stop.hits {
             HitCondition::Every => String::new(),
             HitCondition::From(number) => format!(", from hit {number} on"),
             HitCondition::Only(number) => format!(", hit {number} only"),
             HitCondition::EveryNth(number) => format!(", every {number} hits"),
         };
         let count = debugger.hit_count(id);
-        let place = code.describe_address(breakpoint.address);
-        let kind = if breakpoint.log.is_some() { "log" } else { "break" };
-        format!("{id}: {kind} at {place}{condition}{hits}; {count} hits so far")
+        let kind = if stop.log.is_some() { "log" } else { "break" };
+        let what = match &stop.kind {
+            StopKind::Breakpoint(address) => {
+                format!("{kind} at {}", debugger.code().describe_address(*address))
+            }
+            StopKind::Watchpoint(watch) => format!("watch {}", watched(debugger, watch)),
+        };
+        format!("{id}: {what}{condition}{hits}; {count} hits so far")
     });
-    let watches = (debugger.stops.watchpoints())
-        .map(|(id, watch)| format!("{id}: watch {}", watched(debugger, watch)));
     let displays = debugger.stops.displays().map(|(id, text)| format!("{id}: display {text}"));
-    let lines: Vec<String> = breaks.chain(watches).chain(displays).collect();
+    let lines: Vec<String> = stops.chain(displays).collect();
     if lines.is_empty() { vec!["no breakpoints and watchpoints".to_owned()] } else { lines }
 }
 

@@ -138,8 +138,8 @@ fn step_out(stepper: &mut impl Stepper) -> HaltReason {
     let debugger = stepper.debugger();
     let goal = match debugger.calls().first() {
         Some(call) if call.was_seen || debugger.live_target().is_some() => {
-            let address = debugger.peek_word(call.sp());
-            Goal::Return { address, sp: call.sp().wrapping_add(2) }
+            let address = debugger.peek_word(call.sp);
+            Goal::Return { address, sp: call.sp.wrapping_add(2) }
         }
         _ => Goal::ReturnAbove(debugger.registers().sp),
     };

@@ -1,24 +1,21 @@
-//! Breakpoints with conditions and hit counts, and watchpoints on memory, ports and registers.
+//! Breakpoints and watchpoints, with conditions and hit counts.
 
 mod hits;
 mod log;
 
-use std::cell::Ref;
 use std::collections::{BTreeMap, HashMap};
 
-use super::expression::{BoundExpression, LogMessage};
+use super::expression::{BoundExpression, LogMessage, MachineState};
 use super::timeline::Timeline;
-use board_simulator::{AccessKind, BusAccess, Registers};
+use board_simulator::{AccessKind, BusAccess};
 use hits::HitLog;
 use log::Log;
 use z80_core::{FLAGS, canonical_register_name, register_value};
 
 pub(super) use hits::Moment;
 
-/// The number of a breakpoint, unique within a session.
-pub type BreakpointId = u32;
-/// The number of a watchpoint, unique within a session.
-pub type WatchpointId = u32;
+/// The number of a breakpoint or watchpoint, unique within a session.
+pub type StopId = u32;
 
 /// Which hits of a breakpoint halt the board. A hit counts if the condition holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,10 +38,10 @@ impl HitCondition {
     /// Returns a message that shows the forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let signed = text.strip_prefix(">=").map(|number| (number, Self::From as fn(u32) -> Self));
-        let signed = signed.or_else(|| Some((text.strip_prefix("==")?, Self::Only)));
-        let signed = signed.or_else(|| Some((text.strip_prefix('%')?, Self::EveryNth)));
-        let (number, kind) = signed.unwrap_or((text, Self::From));
+        let kinds: [(_, fn(u32) -> Self); 4] =
+            [(">=", Self::From), ("==", Self::Only), ("%", Self::EveryNth), ("", Self::From)];
+        let signed = |(sign, kind)| Some((text.strip_prefix(sign)?, kind));
+        let (number, kind) = kinds.into_iter().find_map(signed).unwrap_or((text, Self::From));
         let number = number.trim().parse().ok().filter(|number| *number > 0);
         number
             .map(kind)
@@ -61,31 +58,62 @@ impl HitCondition {
     }
 }
 
-/// A breakpoint.
+/// A breakpoint or a watchpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Breakpoint {
-    /// The address before whose instruction the board halts.
-    pub address: u16,
-    /// The condition for a hit to count.
+pub struct Stop {
+    /// What is a hit.
+    pub kind: StopKind,
+    /// The condition for a hit to count; that of a watchpoint is evaluated after the instruction.
     pub condition: Option<BoundExpression>,
     /// Which hits halt the board.
     pub hits: HitCondition,
-    /// A message to log at a hit, instead of a halt.
+    /// A message to log at a hit of a breakpoint, instead of a halt.
     pub log: Option<LogMessage>,
-    /// Commands to execute after a halt at a hit, separated by `;`.
+    /// Commands to execute after a halt at a hit of a breakpoint, separated by `;`.
     pub commands: Option<String>,
+    /// `if X`, `hits N`, `log TEXT` and `do COMMANDS` as the user has written them.
+    pub written: String,
 }
 
-impl Breakpoint {
-    /// Creates a breakpoint that halts at every hit.
-    pub fn at(address: u16) -> Self {
-        Self { address, condition: None, hits: HitCondition::Every, log: None, commands: None }
+/// What is a hit of a [`Stop`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopKind {
+    /// PC is at this address: the board halts before the instruction.
+    Breakpoint(u16),
+    /// The last instruction has accessed this.
+    Watchpoint(Watchpoint),
+}
+
+impl Stop {
+    /// Creates a breakpoint or watchpoint that halts the board at every hit.
+    pub fn new(kind: StopKind) -> Self {
+        let (hits, written) = (HitCondition::Every, String::new());
+        Self { kind, condition: None, hits, log: None, commands: None, written }
     }
 
-    fn holds(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> bool {
-        let condition = self.condition.as_ref();
-        self.address == registers.pc
-            && condition.is_none_or(|condition| condition.value(registers, read) != 0)
+    /// Creates a breakpoint that halts the board at every hit.
+    pub fn at(address: u16) -> Self {
+        Self::new(StopKind::Breakpoint(address))
+    }
+
+    fn is_at(&self, address: u16) -> bool {
+        self.kind == StopKind::Breakpoint(address)
+    }
+
+    fn condition_holds(&self, state: &dyn MachineState) -> bool {
+        self.condition.as_ref().is_none_or(|condition| condition.value(state) != 0)
+    }
+
+    /// Returns `true` for a breakpoint at PC whose condition holds.
+    fn is_reached(&self, pc: u16, state: &dyn MachineState) -> bool {
+        self.is_at(pc) && self.condition_holds(state)
+    }
+
+    /// Returns what the last step, whose bus cycles were recorded, has done to a watchpoint whose
+    /// condition holds.
+    fn trigger(&self, timeline: &Timeline) -> Option<WatchTrigger> {
+        let StopKind::Watchpoint(watch) = &self.kind else { return None };
+        watch.trigger(timeline).filter(|_| self.condition_holds(timeline))
     }
 }
 
@@ -129,6 +157,17 @@ impl Watchpoint {
         Some(Self { target: what, first: 0, count: 1, reads: false, writes: true })
     }
 
+    fn trigger(&self, timeline: &Timeline) -> Option<WatchTrigger> {
+        let WatchTarget::Register(name) = self.target else {
+            let accesses = timeline.accesses();
+            let access = accesses.iter().find(|access| self.matches(access))?;
+            return Some(WatchTrigger::Access(*access));
+        };
+        let before = register_value(&timeline.before().registers, name)?;
+        let after = register_value(&timeline.registers(), name)?;
+        (before != after).then_some(WatchTrigger::Register { name, before, after })
+    }
+
     fn matches(&self, access: &BusAccess) -> bool {
         let (kind, writes) = match access.kind {
             AccessKind::Read => (WatchTarget::Memory, false),
@@ -148,7 +187,7 @@ impl Watchpoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchHit {
     /// The watchpoint; 0 for a temporary one.
-    pub id: WatchpointId,
+    pub id: StopId,
     /// The access or change that was the hit.
     pub trigger: WatchTrigger,
 }
@@ -169,58 +208,30 @@ pub enum WatchTrigger {
     },
 }
 
-/// The bus cycles of one instruction and the registers before and after it, for watchpoints.
-pub(super) struct StepTrace<'a> {
-    pub(super) accesses: Ref<'a, Vec<BusAccess>>,
-    pub(super) before: Registers,
-    pub(super) after: Registers,
-}
-
-impl<'a> StepTrace<'a> {
-    /// The last step of a timeline, which recorded its bus cycles.
-    pub(super) fn of(timeline: &'a Timeline) -> Self {
-        let before = timeline.before().registers;
-        Self { accesses: timeline.accesses(), before, after: timeline.registers() }
-    }
-}
-
-/// A watchpoint with the condition for a hit to count, and the hits that halt the board.
-#[derive(Debug, Clone)]
-struct WatchEntry {
-    watch: Watchpoint,
-    condition: Option<BoundExpression>,
-    hits: HitCondition,
-}
-
 /// Breakpoints and watchpoints without their hits: what a search in the past looks for.
 #[derive(Debug, Clone, Default)]
-pub(super) struct StopSet {
-    breaks: BTreeMap<BreakpointId, Breakpoint>,
-    watches: BTreeMap<WatchpointId, WatchEntry>,
-}
+pub(super) struct StopSet(BTreeMap<StopId, Stop>);
 
 /// All breakpoints and watchpoints of a session, and the expressions shown at each halt.
 #[derive(Debug, Default)]
 pub struct StopPoints {
-    set: StopSet,
-    hits: HashMap<u32, HitLog>,
+    pub(super) set: StopSet,
+    hits: HashMap<StopId, HitLog>,
     /// The breakpoints that halted the board, if one did.
-    halting: Vec<BreakpointId>,
-    /// Whether the commands of `halting` have yet to be executed.
-    has_postponed: bool,
+    halting: Vec<StopId>,
+    /// Whether the commands of `halting` have yet to be executed; the board has not moved since.
+    pub(super) has_postponed: bool,
     displays: BTreeMap<u32, String>,
-    /// `if X`, `hits N`, `log TEXT` and `do COMMANDS` of each `break` and `watch` command,
-    /// verbatim, for saved sessions.
-    command_suffixes: BTreeMap<u32, String>,
     next: u32,
-    log: Log,
+    /// What breakpoints have logged.
+    pub(super) log: Log,
 }
 
 impl StopPoints {
-    /// Adds a breakpoint.
-    pub fn add_breakpoint(&mut self, breakpoint: Breakpoint) -> BreakpointId {
+    /// Adds a breakpoint or watchpoint.
+    pub fn add(&mut self, stop: Stop) -> StopId {
         self.next += 1;
-        self.set.breaks.insert(self.next, breakpoint);
+        self.set.0.insert(self.next, stop);
         self.next
     }
 
@@ -228,53 +239,36 @@ impl StopPoints {
     /// there is none with this number.
     pub fn remove(&mut self, id: u32) -> bool {
         self.hits.remove(&id);
-        self.command_suffixes.remove(&id);
-        self.set.breaks.remove(&id).is_some()
-            || self.set.watches.remove(&id).is_some()
-            || self.displays.remove(&id).is_some()
+        self.set.0.remove(&id).is_some() || self.displays.remove(&id).is_some()
     }
 
     /// Removes the breakpoints at an address.
     pub fn remove_breakpoints_at(&mut self, address: u16) {
-        self.set.breaks.retain(|_, breakpoint| breakpoint.address != address);
+        self.set.0.retain(|_, stop| !stop.is_at(address));
+    }
+
+    /// Removes all breakpoints, watchpoints and displayed expressions.
+    pub fn clear(&mut self) {
+        self.set = StopSet::default();
+        self.displays.clear();
     }
 
     /// Returns `true` if there is a breakpoint at an address.
     pub fn has_breakpoint(&self, address: u16) -> bool {
-        self.set.breaks.values().any(|breakpoint| breakpoint.address == address)
+        self.set.0.values().any(|stop| stop.is_at(address))
     }
 
-    /// The breakpoints, in the order in which they were set.
-    pub fn breakpoints(&self) -> impl Iterator<Item = (BreakpointId, &Breakpoint)> {
-        self.set.breaks.iter().map(|(id, breakpoint)| (*id, breakpoint))
+    /// The breakpoints and watchpoints, in the order in which they were set.
+    pub fn iter(&self) -> impl Iterator<Item = (StopId, &Stop)> {
+        self.set.0.iter().map(|(id, stop)| (*id, stop))
     }
 
-    /// Adds a watchpoint.
-    pub fn add_watchpoint(&mut self, watch: Watchpoint) -> WatchpointId {
-        self.add_watchpoint_if(watch, None, HitCondition::Every)
-    }
-
-    /// Adds a watchpoint with a condition, evaluated after the instruction, and a hit count.
-    pub fn add_watchpoint_if(
-        &mut self,
-        watch: Watchpoint,
-        condition: Option<BoundExpression>,
-        hits: HitCondition,
-    ) -> WatchpointId {
-        self.next += 1;
-        self.set.watches.insert(self.next, WatchEntry { watch, condition, hits });
-        self.next
-    }
-
-    /// Stores the text after the location in the command that set a breakpoint or watchpoint.
-    pub(super) fn set_command_suffix(&mut self, id: u32, suffix: &str) {
-        self.command_suffixes.insert(id, suffix.trim().to_owned());
-    }
-
-    /// Returns the text after the location with a space before it, or an empty string.
-    pub(super) fn command_suffix(&self, id: u32) -> String {
-        let suffix = self.command_suffixes.get(&id).filter(|suffix| !suffix.is_empty());
-        suffix.map(|suffix| format!(" {suffix}")).unwrap_or_default()
+    /// The addresses of the breakpoints.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = u16> {
+        self.set.0.values().filter_map(|stop| match stop.kind {
+            StopKind::Breakpoint(address) => Some(address),
+            StopKind::Watchpoint(_) => None,
+        })
     }
 
     /// Adds an expression to be shown at each halt; returns its number.
@@ -289,44 +283,26 @@ impl StopPoints {
         self.displays.iter().map(|(id, text)| (*id, text.as_str()))
     }
 
-    /// The breakpoints and watchpoints, to be copied for a search.
-    pub(super) fn set(&self) -> &StopSet {
-        &self.set
-    }
-
-    /// Returns the messages logged since the last call.
-    pub(super) fn take_log(&mut self) -> Vec<String> {
-        self.log.take()
-    }
-
-    pub(super) fn log(&mut self, line: String) {
-        self.log.push(line);
-    }
-
     /// The breakpoints that halted the board when it last halted at one.
-    pub(super) fn halting(&self) -> impl Iterator<Item = (BreakpointId, &Breakpoint)> {
-        self.halting.iter().filter_map(|id| Some((*id, self.set.breaks.get(id)?)))
+    pub(super) fn halting(&self) -> impl Iterator<Item = (StopId, &Stop)> {
+        self.halting.iter().filter_map(|id| Some((*id, self.set.0.get(id)?)))
     }
 
     /// Records that a search ended at these breakpoints.
-    pub(super) fn set_halting(&mut self, halting: Vec<BreakpointId>) {
+    pub(super) fn set_halting(&mut self, halting: Vec<StopId>) {
         self.halting = halting;
         self.has_postponed = false;
     }
 
-    /// Records that the commands of the breakpoints that halted the board are executed later.
-    pub(super) fn postpone_commands(&mut self) {
-        self.has_postponed = true;
-    }
-
-    /// Returns `true` if commands were postponed, and the board has not moved since.
-    pub(super) fn take_postponed(&mut self) -> bool {
-        std::mem::take(&mut self.has_postponed)
+    /// Forgets all hits: the board is where it began.
+    pub(super) fn restart(&mut self) {
+        self.set_halting(Vec::new());
+        self.hits.clear();
     }
 
     /// The hits of a breakpoint or watchpoint up to a moment: those observed since it was set or
     /// the board was restarted.
-    pub(super) fn hit_count(&self, id: u32, moment: Moment) -> u32 {
+    pub(super) fn hit_count(&self, id: StopId, moment: Moment) -> u32 {
         self.hits.get(&id).map_or(0, |hits| hits.count(moment))
     }
 
@@ -335,39 +311,19 @@ impl StopPoints {
         self.hits.values_mut().for_each(|hits| hits.forget_after(step));
     }
 
-    /// The watchpoints, in the order in which they were set.
-    pub fn watchpoints(&self) -> impl Iterator<Item = (WatchpointId, &Watchpoint)> {
-        self.set.watches.iter().map(|(id, entry)| (*id, &entry.watch))
-    }
-
-    /// Removes all breakpoints, watchpoints and displayed expressions.
-    pub fn clear(&mut self) {
-        self.set = StopSet::default();
-        self.displays.clear();
-    }
-
-    /// Resets all hit counts to 0.
-    pub(super) fn reset_hit_counts(&mut self) {
-        self.hits.clear();
-    }
-
     /// Counts a hit of each breakpoint at PC, and logs their messages; returns `true` if one of
     /// them halts the board.
-    pub(super) fn record_arrival(
-        &mut self,
-        moment: Moment,
-        registers: &Registers,
-        read: &dyn Fn(u16) -> u8,
-    ) -> bool {
+    pub(super) fn record_arrival(&mut self, moment: Moment, state: &dyn MachineState) -> bool {
         self.halting.clear();
-        for (id, breakpoint) in &self.set.breaks {
-            if !breakpoint.holds(registers, read) {
+        let pc = state.registers().pc;
+        for (id, stop) in &self.set.0 {
+            if !stop.is_reached(pc, state) {
                 continue;
             }
             let hit = self.hits.entry(*id).or_default().record(moment);
-            let is_hit = breakpoint.hits.matches(hit);
-            match &breakpoint.log {
-                Some(message) if is_hit => self.log.push(message.format(registers, read)),
+            let is_hit = stop.hits.matches(hit);
+            match &stop.log {
+                Some(message) if is_hit => self.log.push(message.format(state)),
                 None if is_hit => self.halting.push(*id),
                 _ => {}
             }
@@ -375,19 +331,16 @@ impl StopPoints {
         !self.halting.is_empty()
     }
 
-    /// Counts the hits of the watchpoints that the step accessed; returns the first that halts the
-    /// board.
-    pub(super) fn record_watch_hit(
-        &mut self,
-        moment: Moment,
-        step: &StepTrace<'_>,
-        read: &dyn Fn(u16) -> u8,
-    ) -> Option<WatchHit> {
+    /// Counts the hits of the watchpoints that the last step accessed; returns the first that halts
+    /// the board.
+    pub(super) fn record_watch_hit(&mut self, timeline: &Timeline) -> Option<WatchHit> {
+        let moment = Moment::Step(timeline.step_count());
         let mut halting = None;
-        for (id, entry) in &self.set.watches {
-            let Some(hit) = entry.hit(*id, step, read) else { continue };
+        for (id, stop) in &self.set.0 {
+            let Some(trigger) = stop.trigger(timeline) else { continue };
             let number = self.hits.entry(*id).or_default().record(moment);
-            halting = halting.or(entry.hits.matches(number).then_some(hit));
+            let halts = stop.hits.matches(number);
+            halting = halting.or(halts.then_some(WatchHit { id: *id, trigger }));
         }
         halting
     }
@@ -395,58 +348,27 @@ impl StopPoints {
 
 impl StopSet {
     pub(super) fn is_empty(&self) -> bool {
-        self.breaks.is_empty() && self.watches.is_empty()
+        self.0.is_empty()
     }
 
     pub(super) fn has_watchpoints(&self) -> bool {
-        !self.watches.is_empty()
+        self.0.values().any(|stop| matches!(stop.kind, StopKind::Watchpoint(_)))
     }
 
     /// The breakpoints at PC that halt a search and whose condition holds. Hits are not counted:
     /// in the past, the number of a hit that was not observed is unknown.
-    pub(super) fn breakpoints_held(
-        &self,
-        registers: &Registers,
-        read: &dyn Fn(u16) -> u8,
-    ) -> impl Iterator<Item = BreakpointId> {
-        let held = self.breaks.iter().filter(move |(_, breakpoint)| {
-            breakpoint.log.is_none() && breakpoint.holds(registers, read)
-        });
-        held.map(|(id, _)| *id)
+    pub(super) fn reached(&self, state: &dyn MachineState) -> impl Iterator<Item = StopId> {
+        let pc = state.registers().pc;
+        let is_reached = move |stop: &Stop| stop.log.is_none() && stop.is_reached(pc, state);
+        self.0.iter().filter(move |(_, stop)| is_reached(stop)).map(|(id, _)| *id)
     }
 
-    /// The first watchpoint that the step accessed and whose condition holds, whatever its hits.
-    pub(super) fn watch_hit(
-        &self,
-        step: &StepTrace<'_>,
-        read: &dyn Fn(u16) -> u8,
-    ) -> Option<WatchHit> {
-        self.watches.iter().find_map(|(id, entry)| entry.hit(*id, step, read))
-    }
-}
-
-impl WatchEntry {
-    fn hit(
-        &self,
-        id: WatchpointId,
-        step: &StepTrace<'_>,
-        read: &dyn Fn(u16) -> u8,
-    ) -> Option<WatchHit> {
-        let trigger = match self.watch.target {
-            WatchTarget::Register(name) => register_change(name, step)?,
-            _ => {
-                let access = step.accesses.iter().find(|access| self.watch.matches(access))?;
-                WatchTrigger::Access(*access)
-            }
+    /// The first watchpoint that the last step accessed and whose condition holds, whatever its
+    /// hits.
+    pub(super) fn watch_hit(&self, timeline: &Timeline) -> Option<WatchHit> {
+        let hit = |(id, stop): (&StopId, &Stop)| {
+            Some(WatchHit { id: *id, trigger: stop.trigger(timeline)? })
         };
-        let holds =
-            self.condition.as_ref().is_none_or(|condition| condition.value(&step.after, read) != 0);
-        holds.then_some(WatchHit { id, trigger })
+        self.0.iter().find_map(hit)
     }
-}
-
-fn register_change(name: &'static str, step: &StepTrace<'_>) -> Option<WatchTrigger> {
-    let before = register_value(&step.before, name)?;
-    let after = register_value(&step.after, name)?;
-    (before != after).then_some(WatchTrigger::Register { name, before, after })
 }

@@ -55,7 +55,7 @@ pub(super) struct Target {
     t_states: u64,
     clock_hz: u64,
     memory: RefCell<BTreeMap<u16, Vec<u8>>>,
-    output: Vec<u8>,
+    pub(super) output: Vec<u8>,
     pub(super) unsent: Vec<u8>,
     last_error: RefCell<Option<String>>,
     pub(super) twin: Twin,
@@ -105,24 +105,14 @@ impl Target {
 
     pub(super) fn peek(&self, address: u16) -> u8 {
         let block = address & !(BLOCK_BYTES - 1);
-        let byte = |bytes: &Vec<u8>| bytes[usize::from(address - block)];
-        if let Some(bytes) = self.memory.borrow().get(&block) {
-            return byte(bytes);
-        }
-        if self.running {
-            return 0;
-        }
-        match self.kernel.borrow_mut().read(block, BLOCK_BYTES.into()) {
-            Ok(bytes) => {
-                let value = byte(&bytes);
-                self.memory.borrow_mut().insert(block, bytes);
-                value
-            }
-            Err(error) => {
-                *self.last_error.borrow_mut() = Some(error.to_string());
-                0
+        let mut memory = self.memory.borrow_mut();
+        if !self.running && !memory.contains_key(&block) {
+            match self.kernel.borrow_mut().read(block, BLOCK_BYTES.into()) {
+                Ok(bytes) => _ = memory.insert(block, bytes),
+                Err(error) => self.set_error(error.to_string()),
             }
         }
+        memory.get(&block).map_or(0, |bytes| bytes[usize::from(address - block)])
     }
 
     pub(super) fn poke(&mut self, address: u16, bytes: &[u8]) {
@@ -141,14 +131,6 @@ impl Target {
         } else {
             self.unsent.extend(bytes);
         }
-    }
-
-    pub(super) fn enables_interrupts(&self) -> bool {
-        self.stopped.interrupts_enabled
-    }
-
-    pub(super) fn output(&self) -> &[u8] {
-        &self.output
     }
 
     pub(super) fn clock(&self) -> u64 {
@@ -190,12 +172,9 @@ impl Target {
         self.is_loaded = restarted.is_ok() || self.running;
         let state = match restarted {
             Ok(state) => state,
-            Err(error) if self.running => {
-                self.set_error(format!("{error}; press reset on the board, and restart again"));
-                return false;
-            }
             Err(error) => {
-                self.set_error(error.to_string());
+                let reset = "; press reset on the board, and restart again";
+                self.set_error(format!("{error}{}", if self.running { reset } else { "" }));
                 return false;
             }
         };
@@ -223,7 +202,7 @@ impl Target {
 
     fn record_error<E: std::fmt::Display>(&self, result: Result<(), E>) {
         if let Err(error) = result {
-            *self.last_error.borrow_mut() = Some(error.to_string());
+            self.set_error(error.to_string());
         }
     }
 

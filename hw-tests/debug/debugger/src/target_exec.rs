@@ -12,7 +12,7 @@ use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
 use super::stepper::{Goal, Stepper, run_forward};
 use super::target::{HaltCause, KernelError, TwinEvent, not_writable};
-use predict_next::{NextState, predict_next};
+use predict_next::predict_next;
 
 /// How often the caller is polled while the program runs.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -36,8 +36,23 @@ struct TargetStepper<'a, 'b> {
     should_stop: ShouldStop<'b>,
 }
 
-/// `Err` ends the command with a reason to halt.
-type ExecResult<T> = Result<T, HaltReason>;
+/// What ends a command.
+enum ExecError {
+    Halted(HaltReason),
+    /// A message.
+    Failed(String),
+}
+
+impl From<KernelError> for ExecError {
+    fn from(error: KernelError) -> Self {
+        Self::Failed(match error {
+            KernelError::NotWritable(at) => not_writable(at),
+            KernelError::Line(problem) => problem,
+        })
+    }
+}
+
+type ExecResult<T> = Result<T, ExecError>;
 
 impl Stepper for TargetStepper<'_, '_> {
     fn debugger(&self) -> &Debugger {
@@ -45,11 +60,13 @@ impl Stepper for TargetStepper<'_, '_> {
     }
 
     fn step(&mut self) -> HaltReason {
-        self.try_step().unwrap_or_else(|halt| halt)
+        let halt = self.try_step();
+        self.halt_reason(halt)
     }
 
     fn run_to(&mut self, goal: &Goal<'_>) -> HaltReason {
-        self.try_run_to(goal).unwrap_or_else(|halt| halt)
+        let halt = self.try_run_to(goal);
+        self.halt_reason(halt)
     }
 
     fn is_stopped(&mut self) -> bool {
@@ -62,24 +79,18 @@ impl TargetStepper<'_, '_> {
         self.debugger.registers()
     }
 
-    fn fail(&mut self, problem: impl Into<String>) -> HaltReason {
-        self.debugger.boards.target_mut().set_error(problem);
-        HaltReason::TargetError
+    fn halt_reason(&mut self, halt: ExecResult<HaltReason>) -> HaltReason {
+        match halt {
+            Ok(halt) | Err(ExecError::Halted(halt)) => halt,
+            Err(ExecError::Failed(problem)) => {
+                self.debugger.boards.target_mut().set_error(problem);
+                HaltReason::TargetError
+            }
+        }
     }
 
     fn breakpoints(&self) -> Vec<u16> {
-        self.debugger.stops.breakpoints().map(|(_, breakpoint)| breakpoint.address).collect()
-    }
-
-    /// Predicts the state after the instruction at PC. An RST 6 of the program itself is skipped.
-    fn next_state(&mut self) -> NextState {
-        let registers = self.registers();
-        if self.debugger.peek(registers.pc) == RST_6 {
-            let next = registers.pc.wrapping_add(1);
-            let registers = Registers { pc: next, ..registers };
-            return NextState { next, registers };
-        }
-        predict_next(&registers, &|at| self.debugger.peek(at))
+        self.debugger.stops.addresses().collect()
     }
 
     /// Executes one instruction; a breakpoint in an interrupt service that starts halts the board.
@@ -96,11 +107,17 @@ impl TargetStepper<'_, '_> {
 
     /// Executes the instruction at `at`, where the program is halted.
     fn step_from(&mut self, at: u16) -> ExecResult<()> {
-        let NextState { next, registers } = self.next_state();
+        let now = self.registers();
+        // An RST 6 of the program itself is skipped.
         let is_rst_6 = self.debugger.peek(at) == RST_6;
+        let after = match is_rst_6 {
+            true => Registers { pc: at.wrapping_add(1), ..now },
+            false => predict_next(&now, &|at| self.debugger.peek(at)),
+        };
+        let next = after.pc;
         if next == at || is_rst_6 {
             // RST 6 can't replace the instruction that is to be executed.
-            self.debugger.set_registers(&registers);
+            self.debugger.set_registers(&after);
             return Ok(());
         }
         loop {
@@ -112,7 +129,7 @@ impl TargetStepper<'_, '_> {
                 return Ok(());
             }
             if self.debugger.is_stopped_by_breakpoint() {
-                return Err(HaltReason::Breakpoint);
+                return Err(ExecError::Halted(HaltReason::Breakpoint));
             }
             // A breakpoint in an interrupt service whose condition does not hold.
             let inside = self.registers().pc;
@@ -127,7 +144,7 @@ impl TargetStepper<'_, '_> {
             Goal::Address(address) => (Some(address), 0),
             Goal::Return { address, sp } => (Some(self.code_after_call(address)), sp),
             Goal::ReturnAbove(_) | Goal::True(_) => {
-                return Err(self.fail("no return address found on the stack"));
+                return Err(ExecError::Failed("no return address found on the stack".to_owned()));
             }
         };
         loop {
@@ -194,7 +211,8 @@ impl TargetStepper<'_, '_> {
             return Ok(());
         }
         if !target.is_loaded {
-            return Err(self.fail("the last restart failed; restart again"));
+            let problem = "the last restart failed; restart again";
+            return Err(ExecError::Failed(problem.to_owned()));
         }
         let mut addresses = addresses.to_vec();
         addresses.extend(target.program.break_in.map(|symbols| symbols.stop_address));
@@ -205,13 +223,9 @@ impl TargetStepper<'_, '_> {
                 "the kernel supports at most {MAX_BREAKPOINTS} breakpoints; the command needs \
                  {addresses:04X?}"
             );
-            return Err(self.fail(problem));
+            return Err(ExecError::Failed(problem));
         }
-        match target.kernel.get_mut().resume(target.stopped.stop_number, &addresses) {
-            Ok(()) => {}
-            Err(KernelError::NotWritable(at)) => return Err(self.fail(not_writable(at))),
-            Err(error) => return Err(self.fail(error.to_string())),
-        }
+        target.kernel.get_mut().resume(target.stopped.stop_number, &addresses)?;
         target.resumed_at = target.kernel.get_mut().now();
         target.running = true;
         let unsent = std::mem::take(&mut target.unsent);
@@ -220,14 +234,14 @@ impl TargetStepper<'_, '_> {
         }
         let paused = target.kernel.get_mut().wait_until_receiving();
         target.send(&unsent);
-        paused.map_err(|error| self.fail(error.to_string()))
+        Ok(paused?)
     }
 
     fn wait(&mut self, time: Duration) -> ExecResult<Option<StoppedState>> {
         let target = self.debugger.boards.target_mut();
         let state = target.kernel.get_mut().wait(time);
         target.receive_output();
-        state.map_err(|error| self.fail(error.to_string()))
+        Ok(state?)
     }
 
     /// Records the state of the halted program, and returns what halted it.
@@ -237,29 +251,24 @@ impl TargetStepper<'_, '_> {
         let cause = target.resolve_break_in();
         let registers = target.registers();
         target.twin.events.push_back(TwinEvent::Halted(registers));
-        cause.map_err(|error| self.fail(error.to_string()))
+        Ok(cause?)
     }
 
     /// Halts the program with zeros on the line.
     fn break_in(&mut self) -> ExecResult<()> {
         let target = self.debugger.boards.target_mut();
         if target.program.break_in.is_none() {
-            return Err(self.fail(
-                "this program has no interrupt service that halts it (firmware/z80/place.asm): set \
-                 a breakpoint on its path, or press reset on the board",
-            ));
+            let problem = "this program has no interrupt service that halts it \
+                           (firmware/z80/place.asm): set a breakpoint on its path, or press reset \
+                           on the board";
+            return Err(ExecError::Failed(problem.to_owned()));
         }
-        let halted = target.kernel.get_mut().break_in();
-        match halted {
-            Ok(Some(state)) => {
-                self.record_halt(state)?;
-                Err(HaltReason::Paused)
-            }
-            Ok(None) => Err(self.fail(
-                "the program does not halt: its interrupts are disabled; press reset on the board, \
-                 or continue to a breakpoint",
-            )),
-            Err(error) => Err(self.fail(error.to_string())),
-        }
+        let Some(state) = target.kernel.get_mut().break_in()? else {
+            let problem = "the program does not halt: its interrupts are disabled; press reset on \
+                           the board, or continue to a breakpoint";
+            return Err(ExecError::Failed(problem.to_owned()));
+        };
+        self.record_halt(state)?;
+        Err(ExecError::Halted(HaltReason::Paused))
     }
 }

@@ -11,9 +11,10 @@ use std::ops::Range;
 
 use board_simulator::{BoardModel, BusAccess, QueueLine, Registers, StepOutcome};
 
+use crate::expression::MachineState;
 pub(crate) use calls::CallStack;
 pub use calls::OpenCall;
-use history::{History, ReverseStepCounts, Snapshot};
+use history::{History, Snapshot};
 
 /// A simulated board at one step of its recorded past.
 pub(crate) struct Timeline {
@@ -33,7 +34,8 @@ pub(crate) struct Timeline {
 #[derive(Clone, Default)]
 struct Present {
     step: u64,
-    counts: ReverseStepCounts,
+    /// The numbers of instructions so far: those outside of interrupt services, and all.
+    counts: [u64; 2],
     calls: CallStack,
     /// The PC to which the current interrupt service returns.
     interrupted_pc: Option<u16>,
@@ -64,29 +66,14 @@ pub(crate) struct StepStart {
 /// Looks at the state before each step that is replayed, and, with its outcome, after it.
 pub(crate) type ReplayVisitor<'v> = &'v mut dyn FnMut(&Timeline, Option<StepOutcome>);
 
-/// A search for an instruction before the present; see [`Timeline::find_instruction`].
-pub(crate) struct InstructionSearch {
-    in_service: bool,
-    wanted: u64,
-    /// The first state with the wanted count; the target is at or after it, since waits and
-    /// interrupt services in between are not counted.
-    candidate: Option<Snapshot>,
-}
-
 impl Timeline {
     /// Creates a timeline that begins with the present state of a board.
-    pub(crate) fn new(board: BoardModel<QueueLine>) -> Self {
-        let mut copy = board.clone();
-        copy.line_mut().from_board.clear();
-        let recorded_output = board.line().from_board.clone();
-        let origin = Snapshot {
-            board: copy,
-            output_bytes: recorded_output.len(),
-            present: Present::default(),
-        };
+    pub(crate) fn new(mut board: BoardModel<QueueLine>) -> Self {
+        let (present, mut recorded_output) = (Present::default(), Vec::new());
+        let origin = Snapshot::of(&mut board, &present, &mut recorded_output);
         Self {
             board,
-            present: Present::default(),
+            present,
             history: History::new(),
             origin,
             recorded_output,
@@ -98,14 +85,6 @@ impl Timeline {
 
     pub(crate) fn board(&self) -> &BoardModel<QueueLine> {
         &self.board
-    }
-
-    pub(crate) fn registers(&self) -> Registers {
-        self.board.registers()
-    }
-
-    pub(crate) fn peek(&self, address: u16) -> u8 {
-        self.board.bus().peek(address)
     }
 
     /// The number of instructions and waits executed since the start.
@@ -167,8 +146,8 @@ impl Timeline {
         advance: impl FnOnce(&mut BoardModel<QueueLine>) -> StepOutcome,
     ) -> StepOutcome {
         if self.history.is_snapshot_due(self.present.step) {
-            let snapshot = self.snapshot();
-            self.history.push(snapshot);
+            let Self { board, present, recorded_output, .. } = self;
+            self.history.push(Snapshot::of(board, present, recorded_output));
         }
         // A replay delivers each input before the same step, or it would diverge. After the
         // snapshot, whose count is of the inputs delivered before it.
@@ -202,7 +181,8 @@ impl Timeline {
         let accepted = self.board.accepted_interrupt();
         let present = &mut self.present;
         if !present.is_resumed {
-            present.counts.count(was_served);
+            present.counts[0] += u64::from(!was_served);
+            present.counts[1] += 1;
         }
         if accepted && !was_served {
             present.interrupted_pc = Some(before.pc);
@@ -220,7 +200,7 @@ impl Timeline {
             return true;
         }
         let Some(snapshot) = self.history.snapshot_before(step) else { return false };
-        restore(&mut self.board, &mut self.present, snapshot, &self.recorded_output);
+        (self.board, self.present) = snapshot.restored(&self.recorded_output);
         self.replay_to(step);
         true
     }
@@ -268,36 +248,16 @@ impl Timeline {
         self.history.snapshot_before(end.checked_sub(1)?).map(|snapshot| snapshot.present.step)
     }
 
-    /// Goes to the snapshot before the instruction that was executed `count` instructions ago, and
-    /// returns the search for it; `None` if the history begins later. Instructions of interrupt
-    /// services count only if the present is in one.
-    pub(crate) fn search_instruction(&mut self, count: u64) -> Option<InstructionSearch> {
-        let in_service = self.in_service();
-        let wanted = self.present.counts.get(in_service).checked_sub(count)?;
-        let snapshot = self.history.snapshot_with(wanted, in_service)?;
-        restore(&mut self.board, &mut self.present, snapshot, &self.recorded_output);
-        Some(InstructionSearch { in_service, wanted, candidate: None })
+    /// The number of instructions so far that a reverse step can stop at: all if it begins within an
+    /// interrupt service, else those outside of services.
+    pub(crate) fn instruction_count(&self, in_service: bool) -> u64 {
+        self.present.counts[usize::from(in_service)]
     }
 
-    /// Continues a search by up to `steps`; returns `true` if it has ended, at the instruction.
-    pub(crate) fn find_instruction(&mut self, search: &mut InstructionSearch, steps: u64) -> bool {
-        for _ in 0..steps {
-            let count = self.present.counts.get(search.in_service);
-            if count == search.wanted && search.candidate.is_none() {
-                search.candidate = Some(self.snapshot());
-            }
-            self.replayed_steps += 1;
-            let step = self.present.step;
-            let is_idle = self.step() == StepOutcome::Idle;
-            if is_idle || self.present.counts.get(search.in_service) > search.wanted {
-                if let Some(snapshot) = &search.candidate {
-                    restore(&mut self.board, &mut self.present, snapshot, &self.recorded_output);
-                }
-                self.replay_to(step);
-                return true;
-            }
-        }
-        false
+    /// The end of the steps between two snapshots among which the instruction after `count` others
+    /// was executed; `None` if the history begins later.
+    pub(crate) fn segment_end(&self, count: u64, in_service: bool) -> Option<u64> {
+        self.history.segment_end(count, in_service).map(|end| end.unwrap_or(self.present.step))
     }
 
     /// Sends bytes to the board. Discards what was recorded after the present.
@@ -319,33 +279,18 @@ impl Timeline {
 
     /// Restores the state in which the timeline was created, and discards the history.
     pub(crate) fn restart(&mut self) {
-        restore(&mut self.board, &mut self.present, &self.origin, &self.recorded_output);
+        (self.board, self.present) = self.origin.restored(&self.recorded_output);
         self.history = History::new();
         self.recorded_output.truncate(self.origin.output_bytes);
     }
-
-    fn snapshot(&mut self) -> Snapshot {
-        // Not copied: each snapshot would contain all output before it.
-        let output = std::mem::take(&mut self.board.line_mut().from_board);
-        let board = self.board.clone();
-        if output.len() > self.recorded_output.len() {
-            self.recorded_output.extend(&output[self.recorded_output.len()..]);
-        }
-        let output_bytes = output.len();
-        self.board.line_mut().from_board = output;
-        Snapshot { board, output_bytes, present: self.present.clone() }
-    }
 }
 
-/// Restores a snapshot. A function of fields, since the snapshot belongs to the timeline, too.
-fn restore(
-    board: &mut BoardModel<QueueLine>,
-    present: &mut Present,
-    snapshot: &Snapshot,
-    recorded_output: &[u8],
-) {
-    *board = snapshot.board.clone();
-    board.line_mut().from_board = recorded_output[..snapshot.output_bytes].to_vec();
-    *present = snapshot.present.clone();
-    present.inputs_sent = present.inputs_delivered;
+impl MachineState for Timeline {
+    fn registers(&self) -> Registers {
+        self.board.registers()
+    }
+
+    fn peek(&self, address: u16) -> u8 {
+        self.board.bus().peek(address)
+    }
 }

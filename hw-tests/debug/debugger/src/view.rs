@@ -118,7 +118,7 @@ impl Screen {
     /// The command that shows the pane at the left again in a later session, if it is not the
     /// instructions at PC.
     pub fn layout_command(&self) -> Option<String> {
-        self.pane.command()
+        self.pane.names().0
     }
 
     /// Executes an action; returns `false` if it ends the session.
@@ -195,7 +195,7 @@ impl Screen {
     }
 
     /// Handles a key and returns the action bound to it.
-    pub fn handle_key(&mut self, debugger: &mut Debugger, key: KeyCode) -> KeyAction {
+    pub fn handle_key(&mut self, debugger: &Debugger, key: KeyCode) -> KeyAction {
         self.has_just_halted = false;
         match (self.prompt.take(), key) {
             (Some(text), key) => self.type_into(text, key),
@@ -224,20 +224,26 @@ impl Screen {
         KeyAction::Nothing
     }
 
-    fn action_for_char(&mut self, debugger: &mut Debugger, key: char) -> KeyAction {
+    fn action_for_char(&mut self, debugger: &Debugger, key: char) -> KeyAction {
         // The key of a motion is the letter of its command.
         let command = Command::find(&key.to_string());
         let motion = command.and_then(|command| Motion::by_command(command.name));
         match (motion, key) {
             (Some(MotionKind::ToInstruction(make)), _) => {
-                return self.run_to_cursor(debugger, make);
+                return self.at_cursor(debugger, |address| KeyAction::Move(make(address)));
             }
             (Some(motion), _) => {
                 let command = motion.with(Some(self.memory_address(debugger)), None);
                 return command.map_or(KeyAction::Nothing, KeyAction::Move);
             }
             (None, 'R') => return KeyAction::Command("restart".to_owned()),
-            (None, 'b') => return self.toggle_break(debugger),
+            (None, 'b') => {
+                return self.at_cursor(debugger, |address| {
+                    let is_set = debugger.stops.has_breakpoint(address);
+                    let command = if is_set { "delete" } else { "break" };
+                    KeyAction::Command(format!("{command} 0{address:04X}H"))
+                });
+            }
             (None, 'e') => {
                 self.prompt = Some(format!(":set [{:04X}H] = ", self.memory_address(debugger)));
             }

@@ -1,23 +1,22 @@
 //! `hw-inspect dap`: the Debug Adapter Protocol on standard input and output.
 
-use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
-use std::time::Duration;
 
 use board_debugger::ShouldStop;
 use board_debugger::dap::{self, LaunchedSession};
+use clap::{CommandFactory, Parser};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::session::{ProgramArgs, SessionArgs, is_test_file};
-use super::target::TargetArgs;
+use super::session::{SessionArgs, is_test_file};
 use sargon_corpus::args::single;
 use sargon_debugging::EntryOutcome;
 
-/// Seconds of board time within which the call must be reached.
-const TIMEOUT_SECONDS: f64 = 10.0;
+/// The keys of `launch` that are no options; those of VS Code and of the protocol are ignored, as
+/// those that begin with `__`, which are an editor's, too.
+const KEYS: &str = "program case fen square stopOnEntry type request name noDebug cwd env console \
+                    presentation preLaunchTask postDebugTask internalConsoleOptions debugServer \
+                    serverReadyAction suppressMultipleSessionWarning";
 
 pub(super) fn serve() -> CommandResult {
     let input = io::BufReader::new(io::stdin());
@@ -27,105 +26,94 @@ pub(super) fn serve() -> CommandResult {
     Ok(0)
 }
 
-/// The arguments of `launch`, which are the options of the command `debug`.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct LaunchArguments {
-    program: Option<String>,
-    case: Option<String>,
-    fen: Option<String>,
-    square: Option<String>,
-    behaviour: Option<String>,
-    sargon_dir: Option<PathBuf>,
-    /// Seconds of the board's time.
-    within: Option<f64>,
-    board: Option<String>,
-    #[serde(flatten)]
-    line: TargetArgs,
-    #[serde(flatten)]
-    how: ProgramArgs,
-    /// Whether to stop before the first instruction of a program; defaults to `true`.
-    stop_on_entry: Option<bool>,
-    #[serde(flatten)]
-    others: BTreeMap<String, Value>,
+/// The command line that a launch configuration stands for.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct LaunchLine {
+    #[command(flatten)]
+    session: SessionArgs,
 }
 
-/// Keys of VS Code and of the protocol; those that begin with `__` are an editor's, too.
-const EDITOR_KEYS: [&str; 14] = [
-    "type",
-    "request",
-    "name",
-    "noDebug",
-    "cwd",
-    "env",
-    "console",
-    "presentation",
-    "preLaunchTask",
-    "postDebugTask",
-    "internalConsoleOptions",
-    "debugServer",
-    "serverReadyAction",
-    "suppressMultipleSessionWarning",
-];
-
-impl LaunchArguments {
-    /// A warning of keys that are neither the adapter's nor an editor's.
-    fn unknown_keys(&self) -> Option<String> {
-        let keys = self.others.keys().map(String::as_str);
-        let is_unknown = |key: &&str| !key.starts_with("__") && !EDITOR_KEYS.contains(key);
-        let unknown: Vec<&str> = keys.filter(is_unknown).collect();
-        let warning =
-            || format!("unknown keys of the launch configuration: {}", unknown.join(", "));
-        (!unknown.is_empty()).then(warning)
-    }
-
-    fn into_options(self) -> Result<SessionArgs, String> {
-        let missing = "launch requires \"fen\" and \"square\", such as e4, or \"program\"";
-        let (target, square_or_case) = match (self.program, self.fen) {
-            (Some(_), Some(_)) => {
-                return Err("\"program\" and \"fen\" exclude each other".to_owned());
-            }
-            (Some(program), None) if self.case.is_some() && !is_test_file(&program) => {
-                let problem = "\"case\" requires a test file (.test.toml) as \"program\"";
-                return Err(problem.to_owned());
-            }
-            (Some(program), None) => (program, self.case),
-            (None, fen) => (fen.ok_or(missing)?, Some(self.square.ok_or(missing)?)),
-        };
-        let within = Duration::try_from_secs_f64(self.within.unwrap_or(TIMEOUT_SECONDS));
-        Ok(SessionArgs {
-            target,
-            square_or_case,
-            board: self.board,
-            line: self.line,
-            within: within.map_err(|error| format!("invalid \"within\": {error}"))?,
-            behaviour: self.behaviour.as_deref().unwrap_or("corrected").parse()?,
-            sargon_dir: self.sargon_dir,
-            program: self.how,
-        })
+/// Returns the position or program of a configuration, and its square or case.
+fn subject(text: impl Fn(&str) -> Option<String>) -> Result<(String, Option<String>), String> {
+    let missing = "launch requires \"fen\" and \"square\", such as e4, or \"program\"";
+    let case = text("case");
+    match (text("program"), text("fen")) {
+        (Some(_), Some(_)) => Err("\"program\" and \"fen\" exclude each other".to_owned()),
+        (Some(program), None) if case.is_some() && !is_test_file(&program) => {
+            Err("\"case\" requires a test file (.test.toml) as \"program\"".to_owned())
+        }
+        (Some(program), None) => Ok((program, case)),
+        (None, fen) => Ok((fen.ok_or(missing)?, Some(text("square").ok_or(missing)?))),
     }
 }
 
-/// Starts the session described by the arguments of `launch`.
+/// Parses options, a position or program, and its square or case as the command `debug` does.
+fn parse(
+    options: Vec<String>,
+    (target, square_or_case): (String, Option<String>),
+) -> Result<SessionArgs, String> {
+    let line = options.into_iter().chain(["--".to_owned(), target]).chain(square_or_case);
+    LaunchLine::try_parse_from(line).map(|line| line.session).map_err(|error| {
+        let text = error.to_string();
+        let problem = text.lines().next().unwrap_or_default();
+        format!("invalid arguments: {}", problem.trim_start_matches("error: "))
+    })
+}
+
+/// The name of an option, `rig-file` for the key `rigFile`.
+fn option_name(key: &str) -> String {
+    let letter = |letter: char| match letter.is_ascii_uppercase() {
+        true => format!("-{}", letter.to_ascii_lowercase()),
+        false => letter.to_string(),
+    };
+    key.chars().map(letter).collect()
+}
+
+/// The options for a value: one for each of several, none for `false` or null.
+fn options(name: &str, value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(values) => values.iter().flat_map(|value| options(name, value)).collect(),
+        Value::String(text) => vec![format!("--{name}={text}")],
+        // A time is in seconds.
+        Value::Number(number) if name == "within" => vec![format!("--{name}={number}s")],
+        Value::Bool(true) => vec![format!("--{name}")],
+        Value::Bool(false) | Value::Null => Vec::new(),
+        other => vec![format!("--{name}={other}")],
+    }
+}
+
+/// Starts the session described by the arguments of `launch`: those of the command `debug`, whose
+/// options have the same names in camel case.
 fn launch(arguments: Value, should_stop: ShouldStop<'_>) -> Result<LaunchedSession, String> {
-    let arguments: LaunchArguments =
-        serde_json::from_value(arguments).map_err(|error| format!("invalid arguments: {error}"))?;
-    let unknown = arguments.unknown_keys();
-    let position = arguments.fen.as_deref().and_then(|fen| single(fen).ok());
-    let impossible = position.and_then(|position| position.impossible_warning());
-    let stops_on_entry = arguments.stop_on_entry != Some(false);
+    let Value::Object(keys) = arguments else { return Err("launch requires an object".to_owned()) };
+    let command = LaunchLine::command();
+    let (mut given, mut unknown) = (Vec::new(), Vec::new());
+    for (key, value) in &keys {
+        let name = option_name(key);
+        if command.get_arguments().any(|argument| argument.get_long() == Some(&name)) {
+            given.extend(options(&name, value));
+        } else if !key.starts_with("__") && !KEYS.split(' ').any(|known| known == key) {
+            unknown.push(key.as_str());
+        }
+    }
+    let warning = || format!("unknown keys of the launch configuration: {}", unknown.join(", "));
+    let unknown = (!unknown.is_empty()).then(warning);
     let failed = |problem: String| match &unknown {
         Some(keys) => format!("{problem}; {keys}"),
         None => problem,
     };
-    let options = arguments.into_options().map_err(failed)?;
-    let session = options.start(should_stop).map_err(|error| failed(error.message))?;
+    let text = |key: &str| keys.get(key).and_then(Value::as_str).map(str::to_owned);
+    let session = subject(text).and_then(|subject| parse(given, subject)).map_err(failed)?;
+    let session = session.start(should_stop).map_err(|error| failed(error.message))?;
     // A square without a piece has no call: the arguments are invalid, the program does not hang.
     if let (EntryOutcome::NotCalled(_), Some(message)) = (&session.outcome, &session.message) {
         return Err(failed(message.clone()));
     }
+    let position = text("fen").and_then(|fen| single(&fen).ok());
+    let impossible = position.and_then(|position| position.impossible_warning());
     Ok(LaunchedSession {
-        runs: session.is_program && !stops_on_entry,
+        runs: session.is_program && keys.get("stopOnEntry") == Some(&Value::Bool(false)),
         has_console: session.is_program,
         warnings: unknown.into_iter().chain(impossible).collect(),
         debugger: session.debugger,

@@ -83,7 +83,7 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
         saved.restore(&mut screen, &mut debugger);
     }
     let console = match args.console {
-        ConsoleTarget::Pane => ConsoleLine::pane(),
+        ConsoleTarget::Pane => ConsoleLine::default(),
         ConsoleTarget::Pty => ConsoleLine::pseudo_terminal().map_err(failed)?,
     };
     let outcome = open_with(&mut screen, &mut debugger, console, &stop);
@@ -96,7 +96,7 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
 /// Runs a debugger on the terminal until the user quits.
 pub(super) fn open(mut debugger: Debugger, message: String, stop: &AtomicBool) -> CommandResult {
     let mut screen = Screen::new(&debugger, Some(message));
-    open_with(&mut screen, &mut debugger, ConsoleLine::pane(), stop)
+    open_with(&mut screen, &mut debugger, ConsoleLine::default(), stop)
 }
 
 fn open_with(

@@ -38,7 +38,7 @@ pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
     };
     let accept_connections = accept_connections(listener, refused).map_err(failed)?;
     for mut visitor in accept_connections {
-        let peer = visitor.peer;
+        let peer = *visitor.peer;
         cli_support::eprint_message!("{peer} is connected");
         let mut client = GdbClient::new(&mut visitor.stream);
         match serve(&mut session.debugger, &mut client) {

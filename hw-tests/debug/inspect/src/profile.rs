@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use board_debugger::open_program;
 use board_debugger::profiling::{
-    CallgrindProfile, RoutineTime, StepCounter, annotated_source, comparison_table,
-    flame_graph_svg, line_table, line_times, routine_table, routine_times, to_speedscope,
+    CallgrindProfile, StepCounter, annotated_source, comparison_table, flame_graph_svg, line_table,
+    line_times, routine_table, routine_times, to_speedscope,
 };
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
@@ -14,11 +15,11 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::encode;
-use sargon_debugging::EvaluatorMachine;
+use sargon_debugging::{EvaluatorMachine, open_position};
 use serde_json::json;
 
 use super::sampling::Sampling;
-use super::target::TargetArgs;
+use super::target::{TargetArgs, target_error};
 use super::workload::Workload;
 use cli_support::output::{json_line, print};
 use sargon_corpus::args::{NamedPosition, PositionArgs};
@@ -73,7 +74,7 @@ pub(super) struct ProfileArgs {
 
 pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
     let profile = args.line.profile(args.board.as_deref())?;
-    if args.workload.is_some() && !args.positions.is_empty() {
+    if args.workload.program.is_some() && !args.positions.is_empty() {
         return Err(CommandError::new(USAGE, "--program excludes positions; omit one of them"));
     }
     if args.line.uses_kernel() {
@@ -83,17 +84,16 @@ pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
         return compare(args, &profile, against);
     }
     let mut positions = None;
-    let Measured { counter, code, title } = match args.workload.run(&profile)? {
+    let (counter, code, title) = match args.workload.run(&profile)? {
         Some((counter, code)) => {
-            let title = format!("{} on {}", args.workload.name(), profile.name);
-            Measured { counter, code, title }
+            (counter, code, format!("{} on {}", args.workload.name(), profile.name))
         }
         None => {
             let positions = positions.insert(args.positions.open(false)?);
             let mut profiler = BehaviourProfiler::new(&profile, args.behaviour)?;
             positions.for_each(|_| (), |named, (), _| profiler.examine(named))?;
             let title = format!("{} positions on {}", positions.count(), profile.name);
-            Measured { counter: profiler.counter, code: profiler.code, title }
+            (profiler.counter, profiler.code, title)
         }
     };
     for file in &args.annotate {
@@ -117,34 +117,36 @@ pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
 
 fn sample(args: &ProfileArgs, profile: &BoardProfile) -> CommandResult {
     let sampling = Sampling { sample_count: args.samples, json: args.json };
-    let board = args.board.as_deref();
     if let Some(program) = args.workload.load(profile)? {
-        return sampling.program(args.line.connect(board)?, program, args.workload.input());
+        let kernel = args.line.connect(profile)?;
+        let mut debugger = open_program(profile, program, kernel).map_err(target_error)?;
+        return sampling.program(&mut debugger, args.workload.send.as_deref().unwrap_or_default());
     }
     let mut positions = args.positions.open(false)?;
+    let mut all = Vec::new();
+    positions.for_each(NamedPosition::position, |_, position, _| {
+        all.push(position);
+        Ok(())
+    })?;
+    let Some(first) = all.first() else { return positions.finish(Ok(0)) };
     let evaluator = Evaluator { behaviour: args.behaviour, own: None };
-    sampling.evaluator(args.line.connect(board)?, &evaluator, &mut positions)
-}
-
-struct Measured {
-    counter: StepCounter,
-    code: CodeMap,
-    title: String,
+    let kernel = args.line.connect(profile)?;
+    let mut debugger =
+        open_position(profile, &evaluator, first, kernel, &mut |_| false).map_err(target_error)?;
+    sampling.evaluator(&mut debugger, &all)?;
+    positions.finish(Ok(0))
 }
 
 fn compare(args: &ProfileArgs, profile: &BoardProfile, against: Behaviour) -> CommandResult {
     let mut positions = args.positions.open(false)?;
     let both = [args.behaviour, against];
-    let [mut first, mut second] =
+    let mut profilers =
         [BehaviourProfiler::new(profile, both[0])?, BehaviourProfiler::new(profile, both[1])?];
     positions.for_each(
         |_| (),
-        |named, (), _| {
-            first.examine(named)?;
-            second.examine(named)
-        },
+        |named, (), _| profilers.iter_mut().try_for_each(|profiler| profiler.examine(named)),
     )?;
-    let times = [first.routines(), second.routines()];
+    let times = profilers.map(|profiler| routine_times(&profiler.counter, &profiler.code));
     let names = both.map(|behaviour| behaviour.to_string());
     if args.json {
         let of = |at: usize| json!({ "behaviour": names[at], "routines": times[at] });
@@ -180,10 +182,6 @@ impl BehaviourProfiler {
             return Ok(());
         }
         Err(CommandError::new(ENVIRONMENT, format!("{}: the board does not reply", named.id)))
-    }
-
-    fn routines(&self) -> Vec<RoutineTime> {
-        routine_times(&self.counter, &self.code)
     }
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use board_debugger::{
     Debugger, ProgramError, ProgramFile, Reload, RunAborted, ShouldStop, open_program,
-    open_program_on_target,
 };
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE};
@@ -15,13 +14,10 @@ use cli_support::time::time_within;
 use firmware::evaluator::{Behaviour, Evaluator};
 use sargon_corpus::args::{parse_position, parse_square, position};
 use sargon_debugging::{
-    DebugSession, EntryOutcome, SessionError, add_panes, open_for_position,
-    open_position_on_target, run_to_exchange,
+    DebugSession, EntryOutcome, SessionError, add_panes, open_position, run_to_exchange,
 };
-use serde::de::Error;
-use serde::{Deserialize, Deserializer};
 
-use super::target::{TargetArgs, TargetConnection, target_error};
+use super::target::{TargetArgs, target_error};
 
 #[derive(Args)]
 pub(super) struct SessionArgs {
@@ -51,15 +47,13 @@ pub(super) struct SessionArgs {
     pub(super) program: ProgramArgs,
 }
 
-#[derive(Debug, Args, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Args)]
 pub(super) struct ProgramArgs {
     /// Layout file (TOML) of a program; without it `.PROG.` begins at the start of the board's RAM
     #[arg(long, value_name = "FILE", help_heading = "Program")]
     pub(super) layout: Option<PathBuf>,
     /// Define a symbol before a program's first line
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define, help_heading = "Program")]
-    #[serde(deserialize_with = "defines")]
     pub(super) define: Vec<(String, u16)>,
     /// Also search this folder for included files
     #[arg(short = 'I', long = "include", value_name = "FOLDER", help_heading = "Program")]
@@ -67,11 +61,9 @@ pub(super) struct ProgramArgs {
     /// Symbols and lines of a program: a symbol file, map or listing of any assembler or linker; the
     /// default is the first such file of the same name
     #[arg(long, value_name = "FILE", help_heading = "Program")]
-    #[serde(deserialize_with = "one_or_more")]
     pub(super) symbols: Vec<PathBuf>,
     /// Address of a binary
     #[arg(long, value_name = "ADDRESS", value_parser = parse_address, help_heading = "Program")]
-    #[serde(deserialize_with = "address")]
     pub(super) origin: Option<u16>,
     /// Entry point of a program: a label or a number
     #[arg(long, value_name = "ADDRESS", help_heading = "Program")]
@@ -136,15 +128,10 @@ impl SessionArgs {
         let square = parse_square(square).map_err(|problem| CommandError::new(USAGE, problem))?;
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let position = position(&self.target)?;
-        let board = self.board.as_deref();
-        let debugger = if self.line.uses_kernel() {
-            let TargetConnection { profile, kernel } = self.line.connect(board)?;
-            let stop = &mut *should_stop;
-            open_position_on_target(&profile, &evaluator, &position, kernel, stop)
-                .map_err(target_error)?
-        } else {
-            open_for_position(&self.line.profile(board)?, &evaluator, &position)?
-        };
+        let profile = self.line.profile(self.board.as_deref())?;
+        let kernel = self.line.connect(&profile)?;
+        let debugger = open_position(&profile, &evaluator, &position, kernel, &mut *should_stop)
+            .map_err(target_error)?;
         let session = run_to_exchange(debugger, square, self.within(), should_stop);
         let DebugSession { debugger, outcome } = session.map_err(session_error)?;
         let message = outcome.message(&debugger);
@@ -175,7 +162,8 @@ impl SessionArgs {
         let profile = self.line.profile(self.board.as_deref()).ok()?;
         Some(Box::new(move || {
             let program = file.load(&profile).map_err(|error| error.to_string())?;
-            let debugger = open_program(&profile, program).map_err(|error| error.to_string())?;
+            let debugger = open_program(&profile, program, None);
+            let debugger = debugger.map_err(|error| error.to_string())?;
             Ok(StartedSession::program(debugger).debugger)
         }))
     }
@@ -185,18 +173,13 @@ impl SessionArgs {
             let problem = "missing square after the position, such as e4";
             return Err(CommandError::new(USAGE, problem));
         }
-        let board = self.board.as_deref();
-        let profile = self.line.profile(board)?;
+        let profile = self.line.profile(self.board.as_deref())?;
         let program = self.program.file(&self.target).load(&profile).map_err(program_error)?;
         if !program.warnings.is_empty() {
             eprint!("{}", program.warnings);
         }
-        let debugger = if self.line.uses_kernel() {
-            let TargetConnection { profile, kernel } = self.line.connect(board)?;
-            open_program_on_target(&profile, program, kernel).map_err(target_error)?
-        } else {
-            open_program(&profile, program).map_err(program_error)?
-        };
+        let kernel = self.line.connect(&profile)?;
+        let debugger = open_program(&profile, program, kernel).map_err(target_error)?;
         Ok(StartedSession::program(debugger))
     }
 }
@@ -225,7 +208,6 @@ pub(super) fn session_error(error: SessionError) -> CommandError {
 /// Converts an error of a program: exit code 3 for unreadable files, 2 for arguments, else 1.
 pub(super) fn program_error(error: ProgramError) -> CommandError {
     match error {
-        ProgramError::Build(error) => error.into(),
         ProgramError::Read(..) => CommandError::new(ENVIRONMENT, error),
         ProgramError::Program(_, ref cause) if cause.is_usage() => CommandError::new(USAGE, error),
         ProgramError::NoEntry(_) | ProgramError::Project(_) => CommandError::new(USAGE, error),
@@ -237,31 +219,6 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
 fn parse_address(text: &str) -> Result<u16, String> {
     let number = board_debugger::parse_number(text);
     number.ok_or_else(|| format!("invalid address '{text}': expected one such as 8000H"))
-}
-
-/// An address of `launch` is a string.
-fn address<'de, D: Deserializer<'de>>(text: D) -> Result<Option<u16>, D::Error> {
-    let text = Option::<String>::deserialize(text)?;
-    text.map(|text| parse_address(&text).map_err(D::Error::custom)).transpose()
-}
-
-/// A list of files of `launch`, or one.
-fn one_or_more<'de, D: Deserializer<'de>>(files: D) -> Result<Vec<PathBuf>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Files {
-        One(PathBuf),
-        More(Vec<PathBuf>),
-    }
-    Ok(match Files::deserialize(files)? {
-        Files::One(file) => vec![file],
-        Files::More(files) => files,
-    })
-}
-
-fn defines<'de, D: Deserializer<'de>>(texts: D) -> Result<Vec<(String, u16)>, D::Error> {
-    let texts = Vec::<String>::deserialize(texts)?;
-    texts.iter().map(|text| parse_define(text).map_err(D::Error::custom)).collect()
 }
 
 /// `NAME` or `NAME=VALUE`; without a value it is 1.

@@ -15,12 +15,10 @@ use hil_harness::args::RigChoice;
 use hil_harness::board::{BoardKind, RecordOptions};
 use hil_harness::live::BoardConfig;
 use rcflash_link::rig::{DEFAULT_BOARD, RigFile};
-use serde::{Deserialize, Deserializer};
 
 use link_kernel::LinkKernel;
 
-#[derive(Debug, Args, Default, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Args)]
 pub(super) struct TargetArgs {
     /// Use a real board, by the debug kernel: its name in the rig file, its serial device, or an
     /// address: tcp://host:port, rfc2217://host:port or ws://host:port/path
@@ -29,7 +27,6 @@ pub(super) struct TargetArgs {
     /// Like --port, or a board without hardware, by the debug kernel: direct, simulated, real-time,
     /// mame, mame:MACHINE or replay:FILE, a recording for the same commands
     #[arg(long, group = "connection", value_name = "RIG", help_heading = "Board")]
-    #[serde(deserialize_with = "rig_choice")]
     pub(super) rig: Option<RigChoice>,
     /// The rig file; the default is that of RCFLASH_RIG, or rcflash/rig.toml in your configuration
     /// folder
@@ -40,18 +37,7 @@ pub(super) struct TargetArgs {
     pub(super) record: Option<PathBuf>,
     /// Overwrite an existing file with the recording
     #[arg(long, requires = "record", help_heading = "Board")]
-    #[serde(skip)]
     pub(super) force: bool,
-}
-
-pub(super) struct TargetConnection {
-    pub(super) profile: BoardProfile,
-    pub(super) kernel: Box<dyn DebugKernel>,
-}
-
-fn rig_choice<'de, D: Deserializer<'de>>(text: D) -> Result<Option<RigChoice>, D::Error> {
-    let text = Option::<String>::deserialize(text)?;
-    Ok(text.and_then(|text| text.parse().ok())) // which can't fail
 }
 
 impl TargetArgs {
@@ -76,19 +62,22 @@ impl TargetArgs {
         self.choice().map(|choice| choice.board(read)).transpose()
     }
 
-    pub(super) fn connect(&self, board: Option<&str>) -> Result<TargetConnection, CommandError> {
-        let profile = self.profile(board)?;
+    /// Returns a connection to the board on which the debug kernel is used; `None` for a simulated
+    /// board.
+    pub(super) fn connect(
+        &self,
+        profile: &BoardProfile,
+    ) -> Result<Option<Box<dyn DebugKernel>>, CommandError> {
+        let Some((board, _)) = self.board()? else { return Ok(None) };
         let mut plan = BoardConfig::simulated(profile.clone());
-        if let Some((board, _)) = self.board()? {
-            plan.board = board;
-        }
+        plan.board = board;
         let (force, cases) = (self.force, vec!["debug".to_owned()]);
         plan.recording = self.record.clone().map(|file| RecordOptions { file, cases, force });
         plan.reconnect_timeout = Duration::ZERO;
-        let monitor = build(&profile, ProgramKind::Monitor)?;
+        let monitor = build(profile, ProgramKind::Monitor)?;
         let reached = plan.connect(&monitor.bytes);
         let (board, link) = reached.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
-        Ok(TargetConnection { profile, kernel: Box::new(LinkKernel::new(link, board)) })
+        Ok(Some(Box::new(LinkKernel::new(link, board))))
     }
 }
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use board_debugger::commands::unescape;
 use board_debugger::profiling::StepCounter;
 use board_debugger::{LoadedProgram, board_with_program};
 use clap::Args;
 use cli_support::exit::CommandError;
+use cli_support::text::unescape;
 use firmware::code_map::CodeMap;
 use firmware::profile::BoardProfile;
 
@@ -17,7 +17,7 @@ use super::session::{ProgramArgs, board_time, program_error};
 pub(super) struct Workload {
     /// Measure this program instead of the evaluator: source (.asm), ELF (.elf) or Intel HEX (.hex)
     #[arg(long, value_name = "FILE", help_heading = "Program")]
-    program: Option<PathBuf>,
+    pub(super) program: Option<PathBuf>,
     /// Run the program for this time of the board, or until it waits in HALT
     #[arg(
         long,
@@ -35,7 +35,7 @@ pub(super) struct Workload {
         value_parser = unescape,
         help_heading = "Program"
     )]
-    send: Option<std::vec::Vec<u8>>,
+    pub(super) send: Option<std::vec::Vec<u8>>,
     #[command(flatten)]
     how: ProgramArgs,
 }
@@ -46,7 +46,7 @@ impl Workload {
         profile: &BoardProfile,
     ) -> Result<Option<(StepCounter, CodeMap)>, CommandError> {
         let Some(program) = self.load(profile)? else { return Ok(None) };
-        let (mut board, code) = board_with_program(profile, program).map_err(program_error)?;
+        let (mut board, code) = board_with_program(profile, program)?;
         board.line_mut().to_board.extend(self.send.iter().flatten());
         let mut counter = StepCounter::new(&code);
         let t_states = self.run.as_secs_f64() * profile.clock_hz as f64;
@@ -62,15 +62,6 @@ impl Workload {
         let program = self.how.file(path).load(profile).map_err(program_error)?;
         eprint!("{}", program.warnings);
         Ok(Some(program))
-    }
-
-    /// Returns the bytes to send to the program.
-    pub(super) fn input(&self) -> &[u8] {
-        self.send.as_deref().unwrap_or_default()
-    }
-
-    pub(super) fn is_some(&self) -> bool {
-        self.program.is_some()
     }
 
     pub(super) fn name(&self) -> String {

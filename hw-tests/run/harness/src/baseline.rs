@@ -1,82 +1,58 @@
 //! Reads a baseline: the results file or `report.json` of an earlier run.
 
+use std::fmt::Display;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::files::read_limited;
 use cli_support::text::Escape;
 
 use crate::report::{MAX_REPORT_BYTES, REPORT_PREFIX, parse_report};
-use crate::results::{RESULTS_MAGIC, Record, RecordReader, ResultsError};
+use crate::results::{RESULTS_MAGIC, Record, RecordReader};
 use crate::runner::Baseline;
 use crate::suite::Suite;
 
-/// Error returned if a baseline can't be read.
-#[derive(Debug, thiserror::Error)]
-pub enum BaselineError {
-    /// There is no such file.
-    #[error(
-        "the baseline {} does not exist; it is the report.json or results file of an earlier run",
-        .0.escaped()
-    )]
-    Missing(PathBuf),
-    /// The file can't be read.
-    #[error("can't read the baseline {}: {}", .0.escaped(), .1)]
-    Unreadable(PathBuf, io::Error),
-    /// The file is neither a results file nor a report.
-    #[error(
-        "the baseline {} is neither a results file (--results) nor a report.json (--report-dir)",
-        .0.escaped()
-    )]
-    UnknownFormat(PathBuf),
-    /// The results file is corrupted.
-    #[error("the baseline {}", .0)]
-    Results(ResultsError),
-    /// The report is corrupted, or of another version.
-    #[error("the baseline {}: {}", .0.escaped(), .1)]
-    Report(PathBuf, String),
-    /// The baseline is of another behaviour of the program under test.
-    #[error(
-        "the baseline {} is of --behaviour {}, and this run is of --behaviour {}",
-        .0.escaped(), .1.escaped(), .2
-    )]
-    OtherBehaviour(PathBuf, String, String),
+/// Returns the error that a baseline has wrong content.
+fn wrong(code: u8, path: &Path, problem: impl Display) -> CommandError {
+    CommandError::new(code, format!("the baseline {} {problem}", path.escaped()))
 }
 
-impl From<BaselineError> for CommandError {
-    fn from(error: BaselineError) -> Self {
-        use BaselineError::{Missing, OtherBehaviour, UnknownFormat};
-        let is_usage = matches!(error, Missing(_) | UnknownFormat(_) | OtherBehaviour(..));
-        Self::new(if is_usage { USAGE } else { ENVIRONMENT }, error)
-    }
+fn unreadable(path: &Path, error: io::Error) -> CommandError {
+    CommandError::new(ENVIRONMENT, format!("can't read the baseline {}: {error}", path.escaped()))
 }
 
-/// Reads a results file or a `report.json`.
+/// Reads the results file or report of an earlier run, of a program with this behaviour.
 ///
 /// # Errors
-/// Returns an error if the file can't be read, is neither, is corrupted, or is of another
-/// behaviour.
-pub fn read<S: Suite>(path: &Path, behaviour: &str) -> Result<Baseline, BaselineError> {
-    let file = std::fs::File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => BaselineError::Missing(path.to_owned()),
-        _ => BaselineError::Unreadable(path.to_owned(), error),
+/// Returns an error if the file can't be read or is neither, or if it is of another behaviour.
+pub fn read<S: Suite>(path: &Path, behaviour: &str) -> Result<Baseline, CommandError> {
+    let file = File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let problem = "does not exist; it is the report.json or results file of an earlier run";
+            wrong(USAGE, path, problem)
+        }
+        _ => unreadable(path, error),
     })?;
     let baseline = parse::<S>(path, BufReader::new(file))?;
     if baseline.behaviour != behaviour {
-        let (path, behaviour) = (path.to_owned(), behaviour.to_owned());
-        return Err(BaselineError::OtherBehaviour(path, baseline.behaviour, behaviour));
+        let found = baseline.behaviour.escaped();
+        let problem =
+            format!("is of --behaviour {found}, and this run is of --behaviour {behaviour}");
+        return Err(wrong(USAGE, path, problem));
     }
     Ok(baseline)
 }
 
-fn parse<S: Suite>(path: &Path, mut source: impl BufRead) -> Result<Baseline, BaselineError> {
-    let unreadable = |error| BaselineError::Unreadable(path.to_owned(), error);
+fn parse<S: Suite>(path: &Path, mut source: impl BufRead) -> Result<Baseline, CommandError> {
+    let unreadable = |error| unreadable(path, error);
     let mut baseline = Baseline::for_file(path);
     let start = source.fill_buf().map_err(unreadable)?;
     if start.starts_with(RESULTS_MAGIC) {
         let mut records = RecordReader::new(path, source);
-        while let Some(record) = records.next_record::<S>().map_err(BaselineError::Results)? {
+        let damaged = |error| CommandError::new(ENVIRONMENT, format!("the baseline {error}"));
+        while let Some(record) = records.next_record::<S>().map_err(damaged)? {
             match record {
                 Record::Head(head) => baseline.behaviour = head.behaviour,
                 Record::Case(result) => baseline.add(*result),
@@ -85,12 +61,15 @@ fn parse<S: Suite>(path: &Path, mut source: impl BufRead) -> Result<Baseline, Ba
         }
     } else if start.starts_with(REPORT_PREFIX) {
         let bytes = read_limited(source, MAX_REPORT_BYTES).map_err(unreadable)?;
-        let failed = |problem| BaselineError::Report(path.to_owned(), problem);
-        let report = parse_report::<S>(&bytes).map_err(failed)?;
+        let invalid = |problem| {
+            CommandError::new(ENVIRONMENT, format!("the baseline {}: {problem}", path.escaped()))
+        };
+        let report = parse_report::<S>(&bytes).map_err(invalid)?;
         baseline.behaviour = report.run.behaviour;
         report.cases.into_iter().for_each(|result| baseline.add(result));
     } else {
-        return Err(BaselineError::UnknownFormat(path.to_owned()));
+        let problem = "is neither a results file (--results) nor a report.json (--report-dir)";
+        return Err(wrong(USAGE, path, problem));
     }
     Ok(baseline)
 }
@@ -105,13 +84,14 @@ mod tests {
         let path = Path::new("some");
         for bytes in [&b""[..], b"{}", b"<testsuites name=\"hw-tests\">"] {
             let error = parse::<TestSuite>(path, bytes).expect_err("unknown format");
-            assert!(matches!(error, BaselineError::UnknownFormat(_)), "{error}");
+            assert!(error.message.contains("is neither a results file"), "{error:?}");
         }
         for bytes in [&b"{\"schema\":2}"[..], b"{\"schema\":1}", b"{\"schema\":1,"] {
             let error = parse::<TestSuite>(path, bytes).expect_err("corrupted");
-            assert!(matches!(error, BaselineError::Report(..)), "{error}");
+            assert!(error.message.starts_with("the baseline some: "), "{error:?}");
         }
         let torn = b"{\"head\":{\"results\":1,\"program\":\"x\"}}\n";
-        assert!(matches!(parse::<TestSuite>(path, &torn[..]), Err(BaselineError::Results(_))));
+        let error = parse::<TestSuite>(path, &torn[..]).expect_err("a torn line");
+        assert!(error.message.starts_with("the baseline some:1: a damaged line"), "{error:?}");
     }
 }

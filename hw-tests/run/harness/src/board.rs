@@ -24,6 +24,7 @@ pub use transcript::{
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use board_simulator::{CallRecord, Pace, Probe, Registers, Violation};
@@ -243,4 +244,9 @@ impl Board for SerialBoard {
             other => other,
         }
     }
+}
+
+/// Locks what a board shares with its line.
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,8 +9,7 @@ mod run_loop;
 mod schedule;
 mod worker;
 
-pub use executor::Executor;
-pub use worker::ConnectedBoard;
+pub use executor::{ConnectedBoard, Executor};
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -82,7 +81,6 @@ pub struct RunConfig {
 
 impl RunConfig {
     /// Returns `true` if the cases are run repeatedly, for a time or a count.
-    #[must_use]
     pub fn is_soak(&self) -> bool {
         self.time.is_some() || self.count.is_some()
     }
@@ -177,9 +175,8 @@ pub struct FinishedRun<S: Suite> {
 
 impl<S: Suite> FinishedRun<S> {
     /// Returns the exit code.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
-        exit_code(self.totals.counts_with_known_passing(), &self.summary.ended)
+        exit_code(self.totals.with_known_passing, &self.summary.ended)
     }
 }
 
@@ -252,8 +249,7 @@ fn with_failed_verdict_code<S: Suite>(
     failure: CommandError,
     recorder: &ResultRecorder<S>,
 ) -> CommandError {
-    let code =
-        if recorder.totals.counts_with_known_passing().fail > 0 { FAILED } else { failure.code };
+    let code = if recorder.totals.with_known_passing.fail > 0 { FAILED } else { failure.code };
     CommandError { code, ..failure }
 }
 
@@ -274,10 +270,9 @@ struct Summary<'a, S: Suite> {
 impl<S: Suite> FinishedRun<S> {
     /// Returns the last lines: the conclusion with what was judged, on what, and what was repaired or
     /// not judged; and statistics of board and line.
-    #[must_use]
     pub fn summary_text(&self) -> String {
-        let counts = self.totals.counts();
-        let with_known_passing = self.totals.counts_with_known_passing();
+        let counts = self.totals.counts;
+        let with_known_passing = self.totals.with_known_passing;
         let why = incomplete_reason(&self.summary.ended);
         let conclusion = Conclusion::from_counts(with_known_passing, why.is_some());
         let is_incomplete = conclusion == Conclusion::Incomplete;

@@ -15,7 +15,6 @@ const MIN_TORN_MAGIC_BYTES: usize = 8;
 
 /// Returns `true` if a file that starts with these bytes has this magic, or may be what a power
 /// cut left of it: an empty file, or a torn magic followed by zeros.
-#[must_use]
 pub fn has_magic(start: &[u8], magic: &[u8]) -> bool {
     let written = start.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let is_torn = written >= MIN_TORN_MAGIC_BYTES && magic.starts_with(&start[..written]);

@@ -19,10 +19,9 @@ pub use stock_monitor::end_address;
 use std::sync::Arc;
 
 use firmware::code_map::CodeMap;
-use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
-use rcflash_link::{Link, LinkStats};
-use rcflash_transport::time::{Duration, Instant};
+use rcflash_link::Link;
+use rcflash_transport::time::Duration;
 
 use crate::board::{Board, FaultCounts, Instrumentation, RunningApplication};
 use crate::file_system::FileSystem;
@@ -31,11 +30,14 @@ use crate::file_system::FileSystem;
 pub struct LiveBoard {
     /// The line to the program.
     pub link: Link,
-    identity: Identity,
+    /// The program.
+    pub identity: Identity,
     /// The routines of the user's own in the program.
-    own: Vec<String>,
-    config: BoardConfig,
-    programs: Arc<Programs>,
+    pub own_routines: Vec<String>,
+    /// The configuration of the connection.
+    pub config: BoardConfig,
+    /// The programs that were built for the board.
+    pub programs: Arc<Programs>,
     /// Dropped after `link`, whose line it owns.
     board: Box<dyn Board>,
 }
@@ -53,7 +55,7 @@ impl LiveBoard {
         disk: &dyn FileSystem,
     ) -> Result<Self, SetupError> {
         let (mut board, mut link) = config.connect_to(board, disk)?;
-        let (identity, own) = match board.take_preloaded() {
+        let (identity, own_routines) = match board.take_preloaded() {
             Some(RunningApplication { application, user_routines, seq }) => {
                 link.set_seq(seq);
                 (application, user_routines)
@@ -64,7 +66,8 @@ impl LiveBoard {
             }
         };
         link.set_window(identity.window);
-        let mut live = Self { link, identity, own, config: config.clone(), programs, board };
+        let mut live =
+            Self { link, identity, own_routines, config: config.clone(), programs, board };
         live.report_ready();
         // What was recorded during the set-up belongs to no request.
         if let Some(instruments) = live.instrumentation() {
@@ -75,91 +78,42 @@ impl LiveBoard {
 
     /// Reports to the board that it is ready for requests.
     fn report_ready(&mut self) {
-        let (application, user_routines) = (self.identity.clone(), self.own.clone());
+        let (application, user_routines) = (self.identity.clone(), self.own_routines.clone());
         let seq = self.link.seq();
         self.board.on_ready(&RunningApplication { application, user_routines, seq });
     }
 
-    /// Returns the identity of the program.
-    #[must_use]
-    pub fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
     /// Returns `true` if the program has one of [`firmware_wire::capability`].
-    #[must_use]
     pub fn has_capability(&self, bit: u8) -> bool {
         self.identity.capabilities & bit != 0
     }
 
     /// Returns `true` if the program has one of [`firmware_wire::extended_capability`].
-    #[must_use]
     pub fn has_extended_capability(&self, bit: u16) -> bool {
         self.identity.extended_capabilities & bit != 0
     }
 
-    /// Returns the names of the user's own routines in the program.
-    #[must_use]
-    pub fn own_routines(&self) -> &[String] {
-        &self.own
-    }
-
-    /// Returns the programs of the board.
-    #[must_use]
-    pub fn programs(&self) -> &Programs {
-        &self.programs
-    }
-
-    /// Returns the config of the board.
-    #[must_use]
-    pub fn config(&self) -> &BoardConfig {
-        &self.config
-    }
-
-    /// Returns the board's profile.
-    #[must_use]
-    pub fn profile(&self) -> &BoardProfile {
-        &self.config.profile
-    }
-
     /// Returns the board's name.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.board.name()
     }
 
-    /// Returns the traffic counters of the line.
-    #[must_use]
-    pub fn stats(&self) -> LinkStats {
-        self.link.stats()
-    }
-
     /// Returns measurements from inside the board, if it is simulated.
-    #[must_use]
     pub fn instrumentation(&self) -> Option<&dyn Instrumentation> {
         self.board.instrumentation()
     }
 
     /// Returns the faults injected so far; `None` without fault injection.
-    #[must_use]
     pub fn faults(&self) -> Option<FaultCounts> {
         self.board.fault_counts()
     }
 
-    /// Returns the time by the clock of the line.
-    #[must_use]
-    pub fn now(&self) -> Instant {
-        self.link.now()
-    }
-
     /// Returns the duration of `t_states` by the clock of the board's profile.
-    #[must_use]
     pub fn time_of(&self, t_states: u64) -> Duration {
-        Duration::from_micros(t_states * 1_000_000 / self.profile().clock_hz.max(1))
+        Duration::from_micros(t_states * 1_000_000 / self.config.profile.clock_hz.max(1))
     }
 
     /// Returns the simulated time since power-up; `None` for a board that is not simulated here.
-    #[must_use]
     pub fn board_time(&self) -> Option<Duration> {
         self.instrumentation().map(|board| self.time_of(board.clock()))
     }
@@ -179,7 +133,6 @@ impl LiveBoard {
     }
 
     /// Returns an address with its label and source line.
-    #[must_use]
     pub fn describe_address(&self, at: u16) -> String {
         CodeMap::new(&[&self.programs.application, &self.programs.monitor]).describe_address(at)
     }

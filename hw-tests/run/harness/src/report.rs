@@ -19,14 +19,13 @@ pub(crate) use boards::{COMPLETE, missing_boards};
 pub use diff::RunDiff;
 pub(crate) use files::has_report;
 pub use files::{
-    HISTORY_FILES, REPORT_FILES, WriteError, prepare_folder, write_files, write_history,
-    write_no_run,
+    HISTORY_FILES, REPORT_FILES, prepare_folder, write_files, write_history, write_no_run,
 };
 pub use history::{History, PastRun};
-pub use merge::{MergeError, merge_shards};
+pub use merge::merge_shards;
 pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
+pub use stored::StoredReport;
 pub(crate) use stored::{MAX_REPORT_BYTES, REPORT_PREFIX, parse_report};
-pub use stored::{ReadError, StoredReport};
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -51,8 +50,10 @@ const MAX_REMARKED_CASES_SHOWN: usize = 100;
 /// The totals of a run: the counts of all verdicts, and the worst result of each case.
 #[derive(Debug, Clone, Default)]
 pub struct RunTotals<S: Suite> {
-    all: VerdictCounts,
-    with_known_passing: VerdictCounts,
+    /// The verdicts.
+    pub counts: VerdictCounts,
+    /// The same, with known failures as passes.
+    pub with_known_passing: VerdictCounts,
     /// With a baseline: the numbers of cases with each [`BaselineStatus`].
     compared: Option<[u64; 4]>,
     /// The results for the report.
@@ -62,7 +63,7 @@ pub struct RunTotals<S: Suite> {
 impl<S: Suite> RunTotals<S> {
     /// Adds a result.
     pub fn add(&mut self, result: CaseResult<S>, compared: Option<BaselineStatus>) {
-        self.all.add(&result);
+        self.counts.add(&result);
         self.with_known_passing.add_excluding_known(&result);
         if let Some(compared) = compared {
             self.compared.get_or_insert_default()[compared as usize] += 1;
@@ -70,27 +71,14 @@ impl<S: Suite> RunTotals<S> {
         self.results.add(result);
     }
 
-    /// Returns the counts of verdicts, with failures known from the baseline counted as passes.
-    pub(crate) fn counts_with_known_passing(&self) -> VerdictCounts {
-        self.with_known_passing
-    }
-
     /// Returns the line on the baseline; empty if there is none.
-    #[must_use]
     pub fn comparison(&self) -> String {
         self.compared
             .map_or(String::new(), |[_, counts @ ..]| format!("baseline: {}\n", compared(counts)))
     }
 
-    /// Returns the counts of all verdicts.
-    #[must_use]
-    pub fn counts(&self) -> VerdictCounts {
-        self.all
-    }
-
     /// Returns the table by tag, the suite's remarks on values, and the cases that did not pass,
     /// with what was wrong.
-    #[must_use]
     pub fn results_text(&self) -> String {
         let results = &self.results.all;
         let page = ResultsText {
@@ -104,7 +92,6 @@ impl<S: Suite> RunTotals<S> {
 
     /// Returns the first follow-up commands that show a wrong value, or else those for the first
     /// failed case.
-    #[must_use]
     pub fn follow_up(&self, options: &FollowUpOptions) -> Option<FollowUp> {
         let unknown = self.results.all.iter().filter(|case| !case.known);
         let mut found = unknown.filter_map(|case| FollowUp::for_case(case, options));
@@ -138,7 +125,6 @@ fn compared([known, new, fixed]: [u64; 3]) -> String {
 }
 
 /// Returns the lines with the follow-up commands for a failed case.
-#[must_use]
 pub fn follow_up_text(follow_up: &FollowUp) -> String {
     let mut text = format!("to look into {}:\n", follow_up.case.escaped());
     for command in &follow_up.commands {
@@ -148,7 +134,6 @@ pub fn follow_up_text(follow_up: &FollowUp) -> String {
 }
 
 /// Returns the reason for an incomplete run; `None` if all cases were run.
-#[must_use]
 pub fn incomplete_reason(ended: &RunEnd) -> Option<String> {
     match ended {
         RunEnd::Complete => None,
@@ -166,7 +151,6 @@ struct LineStatistics {
 }
 
 /// Returns the statistics of the line as a line of text.
-#[must_use]
 pub fn line_statistics_text(stats: LinkStats) -> String {
     format!("{}\n", LineStatistics { stats })
 }

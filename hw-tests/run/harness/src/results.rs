@@ -99,7 +99,6 @@ const DIGEST: Crc<u64> = Crc::<u64>::new(&CRC_64_XZ);
 
 /// Returns the digest of cases as 16 hexadecimal digits: the sum of the CRC-64 of each, so that
 /// their order does not matter.
-#[must_use]
 pub fn cases_digest<S: Suite>(cases: &[S::Case]) -> String {
     let digests = cases.iter().map(|case| DIGEST.checksum(text::<S>(case).as_bytes()));
     format!("{:016X}", digests.fold(0, u64::wrapping_add))

@@ -63,7 +63,6 @@ pub struct RunSummary {
 
 impl RunSummary {
     /// Returns the summary of this part of a run and the part that followed.
-    #[must_use]
     pub fn merge(self, next: Self) -> Self {
         Self {
             ended: next.ended,
@@ -91,11 +90,7 @@ pub enum Conclusion {
 
 impl fmt::Display for Conclusion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Pass => "PASS",
-            Self::Fail => "FAIL",
-            Self::Incomplete => "INCOMPLETE",
-        })
+        f.pad(["PASS", "FAIL", "INCOMPLETE"][*self as usize])
     }
 }
 
@@ -114,7 +109,6 @@ impl Conclusion {
 
 /// Returns the exit code of a run: 0 exactly if it is a pass, 1 exactly if it is a fail. The other
 /// codes give the most severe reason why it is incomplete.
-#[must_use]
 pub fn exit_code(counts: VerdictCounts, ended: &RunEnd) -> u8 {
     let is_broken_off = *ended != RunEnd::Complete;
     match (Conclusion::from_counts(counts, is_broken_off), ended) {

@@ -53,7 +53,6 @@ impl fmt::Display for Shard {
 
 impl Selection {
     /// Returns the selected cases. Each case is in exactly one shard of a selection.
-    #[must_use]
     pub fn of<S: Suite>(&self, mut cases: Vec<S::Case>) -> Vec<S::Case> {
         let names = NamePatterns::new(&self.names, cases.iter().map(S::id));
         let has_tag = |tags: &[String]| tags.iter().any(|tag| self.tags.contains(tag));
@@ -91,7 +90,6 @@ impl NamePatterns {
     }
 
     /// Returns `true` if a name matches a pattern, or there are none.
-    #[must_use]
     pub fn includes(&self, name: &str) -> bool {
         let are_none = self.names.is_empty() && self.globs.is_empty();
         are_none

@@ -112,7 +112,6 @@ pub struct FollowUp {
 
 impl FollowUp {
     /// Returns the commands for a failed case; `None` if it did not fail or there are none.
-    #[must_use]
     pub fn for_case<S: Suite>(result: &CaseResult<S>, options: &FollowUpOptions) -> Option<Self> {
         if result.verdict != Verdict::Fail {
             return None;
@@ -122,7 +121,6 @@ impl FollowUp {
 }
 
 /// Returns a command line, quoted for a shell.
-#[must_use]
 pub fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
     let quoted = |word: &str| {

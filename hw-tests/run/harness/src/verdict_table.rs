@@ -59,7 +59,6 @@ pub(crate) fn merge_verdicts(first: Verdict, second: Verdict, relation: Relation
 }
 
 /// Merges the results of both requests of a case, of which the first passed.
-#[must_use]
 pub fn merge_requests<S: Suite>(mut first: CaseResult<S>, second: CaseResult<S>) -> CaseResult<S> {
     first.retries += second.retries;
     first.elapsed_us += second.elapsed_us;
@@ -69,7 +68,6 @@ pub fn merge_requests<S: Suite>(mut first: CaseResult<S>, second: CaseResult<S>)
 
 /// Merges the results of two repetitions of a case on a board: attempts, retries and time add up,
 /// and the rest is that of the result which decides.
-#[must_use]
 pub fn merge_repetitions<S: Suite>(first: CaseResult<S>, again: CaseResult<S>) -> CaseResult<S> {
     let verdicts = [first.verdict, again.verdict];
     let verdict = merge_verdicts(verdicts[0], verdicts[1], Relation::SameBoard);

@@ -236,7 +236,7 @@ impl BoardMachine {
         written: BTreeMap<u16, usize>,
     ) -> Result<Vec<Outcome>, CallerError> {
         let longest = calls.iter().map(|call| call.timeout).max().unwrap_or_default();
-        let profile = self.live.profile();
+        let profile = &self.live.config.profile;
         let is_watched = profile.is_z180();
         let watchdog = is_watched.then(|| CallWatchdog::new(longest, profile.clock_hz));
         let call = self.live.time_of(longest);
@@ -305,9 +305,9 @@ impl Machine for BoardMachine {
         while outcomes.len() < calls.len() {
             let rest = &calls[outcomes.len()..];
             let batch = &rest[..self.batch_size(rest)];
-            let began = self.live.now();
+            let began = self.live.link.now();
             outcomes.extend(self.run_batch(batch)?);
-            let time = self.live.now().saturating_duration_since(began);
+            let time = self.live.link.now().saturating_duration_since(began);
             self.batch = if time < BATCH_TIME { 2 * self.batch } else { self.batch / 2 };
             self.batch = self.batch.clamp(1, MAX_BATCH);
         }
@@ -347,7 +347,7 @@ impl Machine for BoardMachine {
     }
 
     fn profile(&self) -> Option<&str> {
-        Some(&self.live.profile().name)
+        Some(&self.live.config.profile.name)
     }
 
     fn refusal(&self, call: &Call) -> Option<String> {

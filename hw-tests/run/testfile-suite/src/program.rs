@@ -120,10 +120,10 @@ impl ProgramFiles {
             None => Layout::flat(self.origin.unwrap_or(DEFAULT_ORIGIN)),
         };
         let program = link(&modules, &layout).map_err(|errors| errors.to_string())?;
-        let mapped = MappedProgram::from(&program);
-        let data = labelled_data(&mapped);
-        let program = Program::new(mapped, code(&program), sections(&program))?;
-        Ok(Program { data, ..program })
+        let (code, sections) = (code(&program), sections(&program));
+        let linked = MappedProgram::from(&program);
+        let data = labelled_data(&linked);
+        Program { linked, code, sections, data, ..Program::default() }.mapped()
     }
 
     fn assemble(&self, source: &Path, loader: &dyn Loader) -> Result<Vec<Module>, String> {
@@ -140,26 +140,23 @@ impl ProgramFiles {
     }
 
     fn load_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
-        let built = self.read_built(path, loader)?;
-        let mut known = built.mapped;
-        let mut all_code = built.code;
-        let is_for_cpm = self.console == Some(Console::Cpm);
-        let simulated_only = is_for_cpm.then_some(BDOS_IN_ROM);
-        let data = [&built.data[..], &labelled_data(&known)].concat();
-        let mut all_sections = built.data;
+        let mut built = self.read_built(path, loader)?;
+        built.data = [&built.sections[..], &labelled_data(&built.linked)].concat();
+        built.simulated_only = (self.console == Some(Console::Cpm)).then_some(BDOS_IN_ROM);
         if self.has_console_module() {
             let modules = console::module()?;
-            let origins = &CONSOLE_ORIGINS[if simulated_only.is_some() { 2 } else { 0 }..];
+            let origins = &CONSOLE_ORIGINS[if built.simulated_only.is_some() { 2 } else { 0 }..];
             let linked = origins.iter().map(|origin| link(&modules, &Layout::flat(*origin)));
+            let known = &mut built.linked;
             let runs = known.image.runs().iter().map(|run| u32::from(run.address)..run.end());
-            let used: Vec<_> = runs.chain(all_sections.iter().cloned()).collect();
+            let used: Vec<_> = runs.chain(built.sections.iter().cloned()).collect();
             let mut placed = linked.filter_map(Result::ok).filter(|module| {
                 let sections = sections(module);
                 !used.iter().any(|one| sections.iter().any(|other| overlap(one, other)))
             });
             let module = placed.next().ok_or("the console at F000H overlaps the program")?;
-            all_sections.extend(sections(&module));
-            all_code.extend(code(&module));
+            built.sections.extend(sections(&module));
+            built.code.extend(code(&module));
             let console = MappedProgram::from(&module);
             let runs = known.image.runs().iter().chain(console.image.runs());
             known.image = Image::new(runs.cloned());
@@ -168,23 +165,17 @@ impl ProgramFiles {
             known.symbols.replace_with(console.symbols);
             known.labels.extend(console.labels);
         }
-        let (notes, has_unknown_code) = (built.notes, built.has_unknown_code);
-        let program = Program::new(known, all_code, all_sections)?;
-        Ok(Program { notes, has_unknown_code, data, simulated_only, ..program })
+        built.mapped()
     }
 }
 
 impl Program {
-    fn new(
-        mapped: MappedProgram,
-        code: Vec<Range<u32>>,
-        sections: Vec<Range<u32>>,
-    ) -> Result<Self, String> {
-        if mapped.image.bounds().is_none() {
+    /// Maps the labels and lines of the program.
+    fn mapped(self) -> Result<Self, String> {
+        if self.linked.image.bounds().is_none() {
             return Err("the program has no bytes".to_owned());
         }
-        let map = CodeMap::from_programs([mapped.clone()]);
-        Ok(Self { code, sections, map, linked: mapped, ..Self::default() })
+        Ok(Self { map: CodeMap::from_programs([self.linked.clone()]), ..self })
     }
 
     /// Sets the console, and replaces its routine. [`ProgramFiles::console`] must have been set,

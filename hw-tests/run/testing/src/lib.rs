@@ -1,6 +1,6 @@
 //! Test support for `hil-harness`: a deterministic simulation of whole runs with a simulated disk,
-//! simulated runs on several scripted boards, mutation testing of the evaluator, and results files
-//! of any length. Tests, examples and CI scripts use it; programs do not.
+//! simulated runs on several scripted boards, calls of single routines of the evaluator, mutation
+//! testing of it, and results files of any length. Tests, examples and CI scripts use it; programs do not.
 //!
 //! ```
 //! use hil_testing::mutants::{apply_mutant, mutants_in};
@@ -14,6 +14,7 @@
 pub mod broken_exchange;
 pub mod many_results;
 pub mod mutants;
+pub mod routine_runner;
 pub mod run_simulation;
 pub mod simulated_disk;
 pub mod simulation;

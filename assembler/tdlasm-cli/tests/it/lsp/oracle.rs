@@ -11,6 +11,7 @@ use tdlasm::Options;
 use tdlasm::asm::run;
 use tdlasm::diag::render::in_file;
 use tdlasm::source::MemoryLoader;
+use tdlasm_tools::convert::translate;
 
 use super::client::Client;
 
@@ -37,7 +38,8 @@ type Shown = (String, String, String);
 /// The assembler's own messages.
 fn assembled(source: &str) -> BTreeSet<Shown> {
     let loader = MemoryLoader::new().with(FILE, source);
-    let outcome = run(&loader, &[PathBuf::from(FILE)], &Options::default());
+    let options = Options { translate: Some(translate), ..Options::default() };
+    let outcome = run(&loader, &[PathBuf::from(FILE)], &options);
     let shown = outcome.diagnostics.iter().map(|one| {
         let (_, line) = outcome.sources.file_line(in_file(one.span, &outcome.sources).start);
         let first_line = one.message.lines().next().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use super::super::assembler::Assembler;
 use super::super::code_buffer::{CodeCheckpoint, Field};
+use super::super::slips;
 use super::super::statement_end::{StatementEnd, StatementResult};
 use super::misses_operand;
 use crate::calendar::civil_date;
@@ -123,6 +124,7 @@ fn write_delimited(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>, so_far: u32
     let start = cursor.here();
     match cursor.take_lines(lex::delimited_text) {
         Some(text) => {
+            slips::lint_text(asm, start, text, cursor.peek());
             asm.recorder.text(start.start + 1, text, so_far);
             asm.code.write(text);
             asm.update_place(cursor);

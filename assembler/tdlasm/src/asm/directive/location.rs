@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::super::assembler::Assembler;
 use super::super::input::InputChange;
 use super::super::lints;
+use super::super::slips;
 use super::super::statement_end::{StatementEnd, StatementResult};
 use super::misses_operand;
 use crate::diag::{Diagnostic, DiagnosticCode, Subject};
@@ -85,11 +86,13 @@ pub(super) fn end(
         asm.recorder.statement.start = true;
     }
     asm.end_statement(DiagnosticCode::TrailingText, cursor);
+    slips::lint_open_block(asm);
     if directive == Directive::ProgramEnd {
         asm.finish_module();
         asm.begin_next_module();
         asm.input.reset_blocks();
     } else {
+        slips::lint_after_end(asm, cursor);
         asm.input.ended = true;
         asm.input.pending_change = Some(InputChange::End);
     }

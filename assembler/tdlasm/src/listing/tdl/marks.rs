@@ -66,7 +66,9 @@ fn mark(order: usize, code: DiagnosticCode, span: Span, sources: &SourceMap) -> 
     let end = span.end;
     let place = match code {
         // Found before the character is taken.
-        DiagnosticCode::TrailingText | DiagnosticCode::Stray => span.start,
+        DiagnosticCode::TrailingText | DiagnosticCode::ExtraOperand | DiagnosticCode::Stray => {
+            span.start
+        }
         // Found while the digits are read.
         DiagnosticCode::Digit
         | DiagnosticCode::Heading

@@ -189,18 +189,19 @@ pub(super) fn write(
     let plan = args.burn.plan(socket.chip)?;
     let content = args.content(profile)?;
     if args.split {
-        return write_split(args, &plan, &socket, &content, output, format);
+        return write_split(args, profile, &plan, &socket, &content, output, format);
     }
     let page = args.page_size(profile, &socket, content.bytes.len());
     let layout = args.lay_out(&socket, page, &content)?;
     write_output(output, &format.encode(0, layout.bytes()))?;
-    print_summary(output, &socket, &layout);
+    print_summary(output, &profile.name, &socket, &layout);
     plan.execute(output, layout.bytes())
 }
 
 /// Writes one file per chip, for content that needs several.
 fn write_split(
     args: &ChipArgs,
+    profile: &BoardProfile,
     plan: &BurnPlan,
     socket: &Socket,
     content: &ChipContent,
@@ -218,7 +219,7 @@ fn write_split(
         let mut layout = ChipLayout::new(socket.size, socket.size, args.fill)?;
         layout.place(0, &ChipContent { name, bytes: part.to_vec() })?;
         write_output(output, &format.encode(0, layout.bytes()))?;
-        print_summary(output, socket, &layout);
+        print_summary(output, &profile.name, socket, &layout);
         plan.execute(output, layout.bytes())?;
     }
     Ok(0)
@@ -251,12 +252,12 @@ fn bytes_from_zero(image: &Image, fill: u8) -> Vec<u8> {
     bytes
 }
 
-fn print_summary(output: &Path, socket: &Socket, layout: &ChipLayout) {
+fn print_summary(output: &Path, board: &str, socket: &Socket, layout: &ChipLayout) {
     let chip = socket.chip.map_or_else(String::new, |chip| format!(" for a {}", chip.name));
     let length = layout.bytes().len();
     let used = layout.used();
     cli_support::eprint_message!(
-        "{}: {length} bytes{chip}, {} of them fill",
+        "{}: {length} bytes{chip} of the board {board}, {} of them fill",
         output.escaped(),
         length - used
     );

@@ -257,7 +257,7 @@ fn bisect_mismatch(
     let counted = bins.position(|(before, after)| before < after).map(|residue| residue as u8);
     let (piece, array) = arrays.at(arrays.index(agree));
     let traced = live.request_exchange(piece, &array)?;
-    let steps = match live.live.identity().capabilities & capability::TRACE {
+    let steps = match live.live.identity.capabilities & capability::TRACE {
         0 => Vec::new(),
         _ => live.request_trace(piece, piece.kind.value(), &array)?.2,
     };

@@ -2,14 +2,63 @@
 
 use std::fmt::Write;
 
+use board_simulator::Registers;
 use sargon_corpus::analysis::{PieceFetch, piece_fetches};
 use sargon_reference::{AttackersArray, Colour, Piece};
-use sargon_suite::responses::{ObservedExchange, ObservedFetch};
+use sargon_suite::SargonBoard;
+use sargon_suite::responses::ObservedBooking;
 
 use super::names::side;
 
 /// Rows shown: 24 pieces and calls that find none; more only if XCHNG does not return.
 const MAX_ROWS: usize = 40;
+
+/// Mask of the Z flag in AF.
+const ZERO_FLAG: u16 = 0x40;
+
+/// A recorded call of XCHNG, by NEXTAD's contract and Table 2 of the article.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct ObservedExchange {
+    /// The calls of NEXTAD.
+    fetches: Vec<ObservedFetch>,
+    /// The residue in E when XCHNG returned; `None` if it did not return.
+    residue: Option<u8>,
+}
+
+/// A call of NEXTAD by XCHNG.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ObservedFetch {
+    /// The registers at the call, as for a booking; the attacker is undefined at the first call.
+    at: ObservedBooking,
+    /// Value of the fetched piece, 0 for none; `None` if NEXTAD did not return.
+    piece: Option<u8>,
+}
+
+impl ObservedExchange {
+    /// Returns the last exchange on a simulated board that records calls of XCHNG and NEXTAD.
+    pub(super) fn take(board: &mut SargonBoard) -> Option<Self> {
+        let hits = board.take_hits()?;
+        let program = &board.live.programs.application.program;
+        let exchange = program.symbol("XCHNG");
+        let entry = hits.iter().rposition(|at| Some(at.pc) == exchange)?;
+        Some(Self::from_hits(&hits[entry + 1..], program.symbol("NEXTAD")))
+    }
+
+    /// Reads the hits after the entry of XCHNG: NEXTAD's entries and returns, then XCHNG's.
+    fn from_hits(hits: &[Registers], nextad: Option<u16>) -> Self {
+        let mut exchange = Self::default();
+        let mut hits = hits.iter().peekable();
+        while let Some(entry) = hits.next_if(|at| Some(at.pc) == nextad) {
+            // Z is set if there is no piece; A has its value.
+            let piece =
+                |at: &Registers| if at.af & ZERO_FLAG != 0 { 0 } else { (at.af >> 8) as u8 };
+            let (at, piece) = (ObservedBooking::from_registers(entry), hits.next().map(piece));
+            exchange.fetches.push(ObservedFetch { at, piece });
+        }
+        exchange.residue = hits.next().map(|end| end.de as u8);
+        exchange
+    }
+}
 
 /// XCHNG's steps as observed, and as expected by the article's rule.
 pub(super) struct ObservedCalls {

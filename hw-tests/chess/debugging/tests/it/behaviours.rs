@@ -6,12 +6,12 @@ use firmware::build::build_with;
 use firmware::evaluator::{self, Evaluator};
 use firmware::profile::BoardProfile;
 use firmware_wire::status;
+use hil_testing::routine_runner::RoutineRunner;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use sargon_corpus::analysis::behaviours::{OriginalBug, compare};
 use sargon_corpus::encode;
 use sargon_corpus::{CaseInput, builtin_corpus};
-use sargon_debugging::routine_runner::RoutineRunner;
 use sargon_reference::{
     AttackersArray, Behaviour, Colour, ExchangeResult, Piece, PieceKind, Position, Square,
     evaluate_as, exchange_as, parse_fen,

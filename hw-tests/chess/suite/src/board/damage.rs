@@ -1,9 +1,13 @@
-//! STATUS: what code under test may have damaged on a board that is seen only through its line.
+//! What code under test must not do: findings of a simulated board, for the case whose request ran,
+//! even if all values are right; and damage that STATUS shows on a board that is seen only through its
+//! line.
 
+use board_simulator::Violation;
 use firmware_wire::{Reply, Request, StatusReply, extended_capability};
 use rcflash_link::{LinkStats, RequestSpec};
 
 use super::SargonBoard;
+use crate::guard;
 
 /// Processing time of STATUS: the CRC takes 64 T-states for a byte, the stack's 192 bytes 40 each.
 const STATUS_T_STATES_PER_BYTE: u64 = 80;
@@ -18,6 +22,18 @@ pub(crate) struct StatusFinding {
     pub(crate) needs_reload: bool,
 }
 
+/// What code under test did wrong during a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    /// The sequence number of the request.
+    pub(crate) seq: u8,
+    /// The index of the case within the request. It keeps counting when the board repeats the
+    /// request: take it modulo the number of cases.
+    pub(crate) case: usize,
+    /// What was done, by which routine, and where.
+    pub(crate) reason: String,
+}
+
 /// The status after the last good one, or after a start, with the line's counters at that time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StatusBaseline {
@@ -26,13 +42,34 @@ pub(super) struct StatusBaseline {
 }
 
 impl SargonBoard {
+    /// Takes what code under test did wrong during a request, or without one all that no reply has
+    /// claimed, as after the board was lost.
+    pub(crate) fn take_findings(&mut self, seq: Option<u8>) -> Vec<Finding> {
+        if let Some(board) = self.live.instrumentation() {
+            self.violations.extend(board.take_violations());
+        }
+        let is_of = |one: &mut Violation| seq.is_none_or(|seq| one.request_tag == seq);
+        let taken: Vec<_> = self.violations.extract_if(.., is_of).collect();
+        taken.iter().map(|violation| self.finding(violation)).collect()
+    }
+
+    fn finding(&self, violation: &Violation) -> Finding {
+        let Violation { kind, routine, pc, request_tag, case, .. } = *violation;
+        let program = &self.live.programs.application.program;
+        let routine = guard::routine_name(program, routine).unwrap_or("the evaluator");
+        let place = self.live.describe_address(pc);
+        let done = kind.describe(|address| format!("{address:04X}H"));
+        let reason = format!("{routine} {done}: {place}");
+        Finding { seq: request_tag, case, reason }
+    }
+
     /// Returns `true` if the application answers STATUS.
     pub(crate) fn supports_status(&self) -> bool {
         self.live.has_extended_capability(extended_capability::STATUS)
     }
 
     pub(crate) fn status_request(&self) -> RequestSpec {
-        let bytes = self.live.programs().application.bytes.len() as u64;
+        let bytes = self.live.programs.application.bytes.len() as u64;
         let time = self.live.time_of(bytes * STATUS_T_STATES_PER_BYTE);
         RequestSpec::new(STATUS_OPERATION, Request::Status, time)
     }
@@ -46,7 +83,7 @@ impl SargonBoard {
         // A line that fails here fails at the next case, too, where that is reported.
         let replies = self.live.link.request_all(&self.status_request());
         if let Ok([Reply::Status(reply)]) = replies.as_deref() {
-            self.status = Some(StatusBaseline { reply: *reply, stats: self.live.stats() });
+            self.status = Some(StatusBaseline { reply: *reply, stats: self.live.link.stats() });
         }
     }
 
@@ -58,7 +95,7 @@ impl SargonBoard {
     /// Returns the damage since the last status, if there is any. Later statuses are compared with
     /// this one.
     pub(crate) fn status_finding(&mut self, now: &StatusReply) -> Option<StatusFinding> {
-        let stats = self.live.stats();
+        let stats = self.live.link.stats();
         let then = self.status.replace(StatusBaseline { reply: *now, stats })?;
         // Injected faults overrun the receiver, too.
         let is_line_faulty = self.live.faults().is_some();
@@ -69,7 +106,7 @@ impl SargonBoard {
     /// to: then a lost reply needs no other cause.
     pub(crate) fn has_line_errors(&self) -> bool {
         let Some(then) = &self.status else { return true };
-        let since = self.live.stats().since(&then.stats);
+        let since = self.live.link.stats().since(&then.stats);
         self.live.faults().is_some()
             || since.corrupted_at_host + since.retries.corrupted_at_board > 0
     }

@@ -12,9 +12,7 @@ use sargon_reference::{AttackersArray, Behaviour, Colour, Piece, Position, Squar
 
 use super::{Response, SargonBoard};
 use crate::checks::ExpectedPosition;
-use crate::responses::{
-    ExchangeResponse, ExhaustResponse, ObservedBooking, ObservedExchange, PositionResponse,
-};
+use crate::responses::{ExchangeResponse, ExhaustResponse, ObservedBooking, PositionResponse};
 
 /// Processing time of any position; 64 squares with every line full take half of it.
 const POSITION_T_STATES: u64 = 3_000_000;
@@ -66,6 +64,7 @@ impl SargonBoard {
         let bookings = hits.map(|at| at.iter().map(ObservedBooking::from_registers).collect());
         Ok(ExchangeResponse { residue, status, bookings })
     }
+
     /// Requests the exchanges of consecutive arrays.
     pub fn request_exhaust(
         &mut self,
@@ -115,12 +114,6 @@ impl SargonBoard {
         }
     }
 
-    /// Takes the last exchange's recorded calls, if the board is simulated and called XCHNG.
-    pub fn take_observed_exchange(&mut self) -> Option<ObservedExchange> {
-        let hits = self.take_hits()?;
-        self.probe.observed_exchange(&hits)
-    }
-
     /// Sends a request that has a single reply, and waits for it.
     fn request(&mut self, spec: &RequestSpec) -> Result<Reply, LinkError> {
         self.live.link.request(spec.operation, &spec.request, spec.processing_time)
@@ -148,7 +141,7 @@ impl SargonBoard {
                 let points = || self.points_spec(position, mover, moved);
                 let has_points = self.live.has_capability(capability::POINTS);
                 let second = (!is_combined && has_points).then(points);
-                let may_batch = is_combined && !self.live.config().full_responses;
+                let may_batch = is_combined && !self.live.config.full_responses;
                 let batch = may_batch.then(|| Box::new(expected));
                 CasePlan { batch, first, second }
             }
@@ -169,14 +162,14 @@ impl SargonBoard {
             CaseInput::Array { .. } => (capability::EXCHANGE, "EXCHANGE"),
         };
         (!self.live.has_capability(bit))
-            .then(|| format!("{} does not implement {request}", self.live.identity().name))
+            .then(|| format!("{} does not implement {request}", self.live.identity.name))
     }
 
     /// Returns how many positions fit in a CHECKS request of half the window, so that the board has
     /// the next request when it finishes one.
     pub(crate) fn positions_per_check(&self) -> usize {
         const FRAME: usize = BODY_OVERHEAD + 6; // its delimiters, COBS, and the byte of statuses
-        let room = usize::from(self.live.identity().window) / 2;
+        let room = usize::from(self.live.identity.window) / 2;
         (room.saturating_sub(FRAME) / POSITION_BYTES).clamp(1, MAX_POSITIONS)
     }
 

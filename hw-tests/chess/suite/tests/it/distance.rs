@@ -157,11 +157,11 @@ fn run(profile: &BoardProfile, delay: Duration, full: bool) -> (Duration, LinkSt
     let cases = corpus::builtin_corpus().expect("it ships").into_iter().filter(is_played).take(200);
     let stop = AtomicBool::new(false);
     let options = RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
-    let started = live.live.now();
+    let started = live.live.link.now();
     run_cases(&mut live, cases, options, |result| {
         assert_eq!(result.verdict, Verdict::Pass, "{:?}", result.reason)
     });
-    (live.live.now() - started, live.live.stats())
+    (live.live.link.now() - started, live.live.link.stats())
 }
 
 #[test]

@@ -399,7 +399,7 @@ fn ctrl_c_while_only_required_boards_are_prepared_ends_the_run() {
     let (done, report) =
         run_observed(&members, required, &prepare, clock, Arc::clone(&stop), |_| false);
     let done = done.expect("it ends");
-    assert_eq!((done.exit_code(), done.totals.counts().pass), (3, 20));
+    assert_eq!((done.exit_code(), done.totals.counts.pass), (3, 20));
     let ended = &report.boards[1].ended;
     assert!(ended.starts_with("was not ready before the run was over: interrupted"), "{ended}");
 }
@@ -480,7 +480,7 @@ fn cases_are_repeated_until_so_many_have_run_although_a_board_is_lost_in_a_later
     let (done, report) =
         run_with_a_loss(400, Duration::from_nanos(1), soak(&cases, None, Some(405)));
     let done = done.expect("it ends");
-    let counts = done.totals.counts();
+    let counts = done.totals.counts;
     assert_eq!((done.exit_code(), counts.cases, counts.pass), (3, 405, 405), "{counts:?}");
     assert_eq!(report.rounds.map(|rounds| rounds.pass), Some(405));
     let [good, gone] = &report.boards[..] else { panic!("{:?}", report.boards) };
@@ -492,12 +492,12 @@ fn cases_are_repeated_until_so_many_have_run_although_a_board_is_lost_in_a_later
 fn each_round_has_the_failures_of_the_code_and_the_results_file_has_no_other_cases() {
     let cases = cases(100);
     let wrong = ["a", "b"].map(|name| member(name, Some(wrong_application(4))));
-    let once = run(&wrong, of(cases.clone())).0.expect("it ends").totals.counts();
+    let once = run(&wrong, of(cases.clone())).0.expect("it ends").totals.counts;
     let (_folder, file) = scratch();
     let (settings, _) = soak(&cases, None, Some(300));
     let settings = RunConfig { results: Some(file.clone()), ..settings };
     let done = run(&wrong, (settings, cases)).0.expect("it ends");
-    let counts = done.totals.counts();
+    let counts = done.totals.counts;
     assert_eq!((done.exit_code(), counts.cases, counts.fail), (1, 300, 3 * once.fail));
     let text = std::fs::read_to_string(file).expect("it is written");
     let written = text.lines().filter(|line| line.starts_with("{\"case\":")).count() as u64;
@@ -517,7 +517,7 @@ fn no_case_starts_after_the_deadline_and_the_run_is_complete() {
         let (done, _) =
             run_observed(&members, settings, &prepare, clock, Arc::default(), |_| false);
         let done = done.expect("it ends");
-        let counts = done.totals.counts();
+        let counts = done.totals.counts;
         // A run without cases is no pass.
         let code = if counts.cases == 0 { NOTHING_SELECTED } else { 0 };
         assert_eq!((done.exit_code(), counts.pass), (code, counts.cases), "{seconds} s");
@@ -536,13 +536,13 @@ fn a_soak_run_that_is_interrupted_or_has_lost_all_boards_completes_its_round_as_
     let (done, _) =
         run_observed(&members, hour.clone(), &prepare, clock, Arc::default(), is_enough);
     let done = done.expect("it ends");
-    let counts = done.totals.counts();
+    let counts = done.totals.counts;
     assert_eq!((done.exit_code(), done.summary.ended), (130, RunEnd::Interrupted));
     assert!(counts.pass >= 100 && counts.cases % 40 == 0, "{counts:?}");
     let lost = ["a", "b"].map(|name| unplugged(name, 300));
     let (done, report) = run(&lost, hour);
     let done = done.expect("it ends");
-    let counts = done.totals.counts();
+    let counts = done.totals.counts;
     assert_eq!((done.exit_code(), counts.cases % 40), (3, 0), "{counts:?}");
     assert!(counts.pass > 0 && counts.pass + counts.not_run == counts.cases, "{counts:?}");
     assert!(report.incomplete.is_some_and(|why| why.contains("no working board is left")));

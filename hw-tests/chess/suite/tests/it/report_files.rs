@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use hil_harness::report::{FollowUpOptions, WriteError, prepare_folder, write_files, write_no_run};
+use cli_support::exit::CommandError;
+use hil_harness::report::{FollowUpOptions, prepare_folder, write_files, write_no_run};
 use hil_harness::results::RunHeader;
 use hil_testing::many_results::ManyResults;
 use hil_testing::simulated_disk::SimulatedDisk;
@@ -35,7 +36,7 @@ fn whatever_else_is_there_is_left_as_it_is_without_force() {
             let folder = Path::new("folder");
             disk.insert_synced(&folder.join(name), content);
             let error = prepare_folder(&disk, folder, false).expect_err("it is not ours");
-            assert!(error.to_string().contains(name), "{error}");
+            assert!(error.message.contains(name), "{error:?}");
             assert_eq!(disk.content(&folder.join(name)).as_deref(), Some(content));
             prepare_folder(&disk, folder, true).expect("by force");
         }
@@ -68,7 +69,7 @@ fn a_run_without_results_leaves_its_reason_unless_there_is_an_earlier_report() {
 const MAX_CASES_DRAWN: usize = 10_000;
 
 /// Writes the report of `count` cases and returns the data of the page.
-fn written(disk: &SimulatedDisk, folder: &Path, count: usize) -> Result<Value, WriteError> {
+fn written(disk: &SimulatedDisk, folder: &Path, count: usize) -> Result<Value, CommandError> {
     let many = ManyResults::with_squares(1);
     let cases = (0..count).map(|number| many.result(number)).collect();
     let mut report = report();

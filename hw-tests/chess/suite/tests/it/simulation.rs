@@ -106,7 +106,7 @@ fn a_flaky_case_ends_a_run_with_fail_fast() {
     let ended = (calls / 2..calls).step_by(3).find_map(|at| {
         let events = vec![(at, ScriptedEvent::Reset)];
         let run = run_once(&without_faults.with_episode(Episode { events, ..Episode::default() }));
-        let counts = run.outcome.as_ref().ok()?.totals.counts();
+        let counts = run.outcome.as_ref().ok()?.totals.counts;
         (counts.flaky > 0).then(|| (run.exit_code(), run.reason(), counts))
     });
     let (code, reason, counts) = ended.expect("a reset in the midst of a case");

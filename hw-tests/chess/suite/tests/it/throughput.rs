@@ -101,14 +101,14 @@ fn a_run_of_whole_positions_keeps_the_processor_busy() {
         let options =
             RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
         let waits_before = wait_count(&mut live);
-        let before = live.live.stats();
+        let before = live.live.link.stats();
         let mut passed = 0;
         run_cases(&mut live, cases, options, |result| {
             passed += u32::from(result.verdict == Verdict::Pass);
         });
         assert_eq!(passed, 200);
         let waits = f64::from(wait_count(&mut live) - waits_before);
-        let passed = live.live.stats().since(&before);
+        let passed = live.live.link.stats().since(&before);
         let waits_per_character = waits / (passed.bytes.0 + passed.bytes.1) as f64;
         // The waits are for the characters of the first request, before which the board is idle.
         assert!(waits_per_character < 0.05, "on {name}: {waits_per_character}");
@@ -137,13 +137,13 @@ fn positions_a_second(board: &str, full: bool) -> (f64, f64) {
     let cases = corpus::builtin_corpus().expect("it ships").into_iter().filter(played);
     let stop = AtomicBool::new(false);
     let options = RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
-    let before = live.live.stats();
+    let before = live.live.link.stats();
     let started = live.live.board_time().expect("it is simulated");
     run_cases(&mut live, cases.take(COUNT as usize), options, |result| {
         assert_eq!(result.verdict, Verdict::Pass);
     });
     let took = live.live.board_time().expect("it is simulated") - started;
-    let passed = live.live.stats().since(&before);
+    let passed = live.live.link.stats().since(&before);
     let characters = passed.busy.as_secs_f64() * f64::from(baud) / 10.0;
     (f64::from(COUNT) / took.as_secs_f64(), passed.bytes.1 as f64 / characters)
 }
@@ -169,13 +169,13 @@ fn the_times_of_cases_in_flight_together_add_up_to_that_of_the_board() {
     let board = BoardKind::InProcess;
     let config = BoardConfig { board, full_responses: true, ..BoardConfig::simulated(profile) };
     let mut live = SargonBoard::prepare(&config.into()).expect("it is simulated");
-    let before = live.live.stats().busy;
+    let before = live.live.link.stats().busy;
     let interrupted = AtomicBool::new(false);
     let options =
         RunOptions { repeat: 2, fail_fast: false, baseline: None, interrupted: &interrupted };
     let cases = corpus::builtin_corpus().expect("it ships").into_iter().take(100);
     let mut sum = Duration::ZERO;
     run_cases(&mut live, cases, options, |result| sum += Duration::from_micros(result.elapsed_us));
-    let busy = live.live.stats().busy - before;
+    let busy = live.live.link.stats().busy - before;
     assert!(!sum.is_zero() && sum.abs_diff(busy) * 100 <= busy, "{sum:?} of {busy:?}");
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use cli_support::exit::CommandError;
 use cli_support::text::{Escape, eprint_message};
 use firmware::profile::BoardProfile;
-use hil_harness::campaign::{Executor, FinishedRun, RunConfig};
+use hil_harness::campaign::{ConnectedBoard, Executor, FinishedRun, RunConfig};
 use hil_harness::live::{BoardConfig, LiveBoard, SetupError};
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{BaselineStatus, RunEnd, RunOptions, RunSummary};
@@ -111,8 +111,9 @@ impl TestExecutor {
         self.finish_file();
         let outcome = match &mut self.machine {
             TestMachine::Simulated(_) => Ok(()),
-            TestMachine::Board(machine) if !file.fits(&machine.live().profile().name) => {
-                let (boards, profile) = (file.boards.join(", "), &machine.live().profile().name);
+            TestMachine::Board(machine) if !file.fits(&machine.live().config.profile.name) => {
+                let (boards, profile) =
+                    (file.boards.join(", "), &machine.live().config.profile.name);
                 Err(Refusal::Skipped(format!("its file is for {boards}, not {profile}")))
             }
             TestMachine::Board(machine) => match machine.load(&file.program) {
@@ -246,21 +247,22 @@ impl Executor for TestExecutor {
         }
     }
 
-    fn name(&self) -> &str {
-        match &self.machine {
+    fn board(&self) -> ConnectedBoard {
+        let name = match &self.machine {
             TestMachine::Simulated(_) => "simulated",
             TestMachine::Board(machine) => machine.name(),
-        }
-    }
-
-    fn program(&self) -> String {
-        self.identity().map_or_else(|| "simulated machine".to_owned(), ToString::to_string)
-    }
-
-    fn target(&self) -> RunTarget {
-        let builds = self.identity().map(|caller| caller.build_id).into_iter().collect();
+        };
+        let identity = self.live().map(|live| live.identity.clone());
+        let program = identity.as_ref().map(ToString::to_string);
+        let builds = identity.iter().map(|caller| caller.build_id).collect();
         let not_judged = self.not_checked.iter().copied().collect();
-        RunTarget { board: self.name().to_owned(), builds, not_judged }
+        ConnectedBoard {
+            name: name.to_owned(),
+            program: program.unwrap_or_else(|| "simulated machine".to_owned()),
+            identity,
+            own_routines: Vec::new(),
+            target: RunTarget { board: name.to_owned(), builds, not_judged },
+        }
     }
 
     fn run(

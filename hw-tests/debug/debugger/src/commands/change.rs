@@ -2,6 +2,7 @@
 
 use crate::debugger::Debugger;
 use crate::location;
+use cli_support::text::unescape;
 use z80_core::{register_value, set_register};
 
 /// Executes `REGISTER = X`, `FLAG = X`, `[ADDRESS] = X Y Z` or `{ADDRESS} = X`, a word; the `=` is
@@ -42,19 +43,16 @@ fn set_register_or_flag(
 ) -> Result<String, String> {
     let number = location::evaluate(debugger, value)?;
     let (enabled, mode) = debugger.interrupt_state();
-    let most = match name.to_ascii_uppercase().as_str() {
-        "IFF" => Some(1),
-        "IM" => Some(2),
+    let state = match name.to_ascii_uppercase().as_str() {
+        "IFF" => Some((1, number == 1, mode.unwrap_or(0))),
+        "IM" => Some((2, enabled, number as u8)),
         _ => None,
     };
-    if let Some(most) = most {
+    if let Some((most, enabled, mode)) = state {
         if number > most {
             return Err(format!("{number} does not fit {name}: expected 0 to {most}"));
         }
-        match most {
-            1 => debugger.set_interrupt_state(number == 1, mode.unwrap_or(0))?,
-            _ => debugger.set_interrupt_state(enabled, number as u8)?,
-        }
+        debugger.set_interrupt_state(enabled, mode)?;
         return Ok(format!("{name} is {number}"));
     }
     let mut registers = debugger.registers();
@@ -96,39 +94,11 @@ fn parse_bytes(debugger: &Debugger, text: &str) -> Result<Vec<u8>, String> {
     words.map(byte).collect()
 }
 
-/// Sends text to the board; see [`unescape`] for the escapes.
+/// Sends text to the board; see [`unescape`] for its escapes.
 pub(super) fn send(debugger: &mut Debugger, text: &str) -> Result<String, String> {
     let bytes = unescape(text)?;
     debugger.send(&bytes).map_err(|_| {
         "input can't be sent during a reverse search or while the twin is shown".to_owned()
     })?;
     Ok(format!("{} bytes sent", bytes.len()))
-}
-
-/// Replaces the escapes `\r`, `\n`, `\\` and `\xHH` in a text; returns its bytes.
-///
-/// # Errors
-/// Returns a message if a backslash does not begin one of these escapes.
-pub fn unescape(text: &str) -> Result<Vec<u8>, String> {
-    let wrong = || "invalid escape: expected \\r, \\n, \\\\ or \\xHH".to_owned();
-    let mut bytes = Vec::new();
-    let mut rest = text.chars();
-    while let Some(character) = rest.next() {
-        if character != '\\' {
-            let mut buffer = [0; 4];
-            bytes.extend(character.encode_utf8(&mut buffer).bytes());
-            continue;
-        }
-        bytes.push(match rest.next().ok_or_else(wrong)? {
-            'r' => b'\r',
-            'n' => b'\n',
-            '\\' => b'\\',
-            'x' => {
-                let digits: String = rest.by_ref().take(2).collect();
-                u8::from_str_radix(&digits, 16).map_err(|_| wrong())?
-            }
-            _ => return Err(wrong()),
-        });
-    }
-    Ok(bytes)
 }

@@ -9,11 +9,6 @@ const MAX_TEXT_BYTES: u16 = 256;
 /// Maximum number of elements of an array.
 const MAX_ELEMENTS: u16 = 256;
 
-/// Executes `print X`.
-pub(super) fn print(debugger: &mut Debugger, text: &str) -> Result<String, String> {
-    evaluate(debugger, text)
-}
-
 /// Returns the value of an expression as text. `[x;N]` are N bytes from x on, `{x;N}` words, and
 /// `x.s` is the text at x up to a zero.
 ///
@@ -52,17 +47,10 @@ fn text_at(debugger: &Debugger, at: u16) -> String {
 }
 
 fn array(debugger: &Debugger, first: u16, count: u16, width: u16) -> String {
-    let element = |index: u16| {
-        let at = first.wrapping_add(index * width);
-        match width {
-            1 => format!("{:02X}", debugger.peek(at)),
-            _ => format!("{:04X}", debugger.peek_word(at)),
-        }
-    };
-    let elements: Vec<String> = (0..count).map(element).collect();
-    let bytes = if width == 1 { debugger.dump(first, count.into()) } else { Vec::new() };
-    let text =
-        if width == 1 { "  ".to_owned() + &render::characters(&bytes) } else { String::new() };
+    let bytes = debugger.dump(first, (count * width).into());
+    let element = |bytes: &[u8]| bytes.iter().rev().map(|byte| format!("{byte:02X}")).collect();
+    let elements: Vec<String> = bytes.chunks(width.into()).map(element).collect();
+    let text = if width == 1 { format!("  {}", render::characters(&bytes)) } else { String::new() };
     format!("{first:04X}H: {}{text}", elements.join(" "))
 }
 

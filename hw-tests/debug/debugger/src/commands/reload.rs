@@ -1,9 +1,11 @@
 //! Loads an edited program again, and names breakpoints so that they can be set in it.
 
-use super::{print, stop};
+use std::collections::BTreeMap;
+
+use super::execute;
 use crate::debugger::{Debugger, ShouldStop};
 use crate::exec::HaltReason;
-use crate::stops::WatchTarget;
+use crate::stops::{StopKind, WatchTarget};
 use z80_core::{canonical_register_name, parse_number};
 
 /// Executes `restart`: loads the program again if its sources have changed, with the breakpoints, or
@@ -19,22 +21,22 @@ pub(super) fn restart(
     }
     let Some(mut reload) = debugger.reload.take() else {
         let problem = "has changed since the program was loaded; quit, and debug it again";
-        debugger.stops.log(format!("{changed} {problem}"));
+        debugger.stops.log.push(format!("{changed} {problem}"));
         return Ok(debugger.restart());
     };
     match reload() {
         Ok(mut fresh) => {
             fresh.reload = Some(reload);
-            fresh.stops.log(format!("{changed} has changed: the program is loaded again"));
+            fresh.stops.log.push(format!("{changed} has changed: the program is loaded again"));
             debugger.move_stops_to(&mut fresh);
             *debugger = fresh;
             Ok(HaltReason::HistoryStart)
         }
         Err(problem) => {
             debugger.reload = Some(reload);
-            problem.lines().for_each(|line| debugger.stops.log(line.to_owned()));
+            problem.lines().for_each(|line| debugger.stops.log.push(line));
             let kept = "has changed, but the program is restarted as it was";
-            debugger.stops.log(format!("{changed} {kept}"));
+            debugger.stops.log.push(format!("{changed} {kept}"));
             Ok(debugger.restart())
         }
     }
@@ -45,14 +47,8 @@ impl Debugger {
         let code = fresh.code().clone();
         let place = |at| self.code().moved_address(at, &code).map(|at| format!("{at:04X}H"));
         for command in self.stop_commands(place) {
-            let (name, rest) = command.split_once(' ').unwrap_or((&command, ""));
-            let set = match name {
-                "break" => stop::set_break,
-                "watch" => stop::set_watch,
-                _ => print::display,
-            };
-            if let Err(problem) = set(fresh, rest) {
-                fresh.stops.log(format!("{command}: {problem}"));
+            if let Err(problem) = execute(fresh, &command, &mut |_| true) {
+                fresh.stops.log.push(format!("{command}: {problem}"));
             }
         }
     }
@@ -83,11 +79,13 @@ impl Debugger {
 
     /// Returns the commands that set all stops, in order; those without a place are left out.
     fn stop_commands(&self, place: impl Fn(u16) -> Option<String>) -> Vec<String> {
-        let suffix = |id| self.stops.command_suffix(id);
-        let breaks = self.stops.breakpoints().filter_map(|(id, breakpoint)| {
-            Some((id, format!("break {}{}", place(breakpoint.address)?, suffix(id))))
-        });
-        let watches = self.stops.watchpoints().filter_map(|(id, watch)| {
+        let command = |kind: &StopKind| {
+            let watch = match kind {
+                StopKind::Breakpoint(address) => {
+                    return Some(format!("break {}", place(*address)?));
+                }
+                StopKind::Watchpoint(watch) => watch,
+            };
             let what = match watch.target {
                 WatchTarget::Register(name) => name.to_owned(),
                 WatchTarget::Ports => format!("port {:02X}H,{}", watch.first, watch.count),
@@ -98,11 +96,14 @@ impl Debugger {
                 (true, false) => " r",
                 _ => "",
             };
-            Some((id, format!("watch {what}{access}{}", suffix(id))))
+            Some(format!("watch {what}{access}"))
+        };
+        let stops = self.stops.iter().filter_map(|(id, stop)| {
+            let command = format!("{} {}", command(&stop.kind)?, stop.written);
+            Some((id, command.trim_end().to_owned()))
         });
         let displays = self.stops.displays().map(|(id, text)| (id, format!("display {text}")));
-        let mut all: Vec<(u32, String)> = breaks.chain(watches).chain(displays).collect();
-        all.sort_by_key(|(id, _)| *id);
-        all.into_iter().map(|(_, command)| command).collect()
+        let all: BTreeMap<u32, String> = stops.chain(displays).collect();
+        all.into_values().collect()
     }
 }

@@ -4,7 +4,7 @@ use crate::debugger::Debugger;
 use crate::expression::{BoundExpression, LogMessage};
 use crate::location::{self, Location};
 use crate::render;
-use crate::stops::{Breakpoint, BreakpointId, HitCondition, WatchTarget, Watchpoint, WatchpointId};
+use crate::stops::{HitCondition, Stop, StopId, StopKind, WatchTarget, Watchpoint};
 use z80_core::parse_number;
 
 /// What a user has written about a stop beside its place.
@@ -14,13 +14,15 @@ pub(crate) struct StopText {
     pub(crate) hits: Option<String>,
     pub(crate) log: Option<String>,
     pub(crate) commands: Option<String>,
+    /// All of it, as a command has it.
+    pub(crate) written: String,
 }
 
 impl StopText {
     /// Splits `PLACE [if CONDITION] [hits N] [log TEXT | do COMMANDS]` at the end of the place. The
     /// text of a log, or the commands, are the rest of the line, with any words in them.
-    fn split(text: &str) -> (&str, Self) {
-        let (text, log, commands) = match [split_at_word(text, "log"), split_at_word(text, "do")] {
+    fn split(line: &str) -> (&str, Self) {
+        let (text, log, commands) = match [split_at_word(line, "log"), split_at_word(line, "do")] {
             [(before, Some(log)), (other, _)] if before.len() <= other.len() => {
                 (before, Some(log), None)
             }
@@ -30,46 +32,33 @@ impl StopText {
         let (place, condition) = split_at_word(text, "if");
         let [condition, hits, log, commands] =
             [condition, hits, log, commands].map(|part| part.map(str::to_owned));
-        (place, Self { condition, hits, log, commands })
+        let written = line.strip_prefix(place).unwrap_or_default().trim().to_owned();
+        (place, Self { condition, hits, log, commands, written })
     }
 
-    /// Parses the text for a breakpoint at an address, where its local labels are, or a watchpoint.
-    fn parse(&self, debugger: &Debugger, at: Option<u16>) -> Result<Breakpoint, String> {
+    /// Adds a breakpoint or watchpoint for each kind, or none; returns their numbers. Local labels
+    /// are those of the first breakpoint, or else of PC.
+    pub(crate) fn add(
+        &self,
+        debugger: &mut Debugger,
+        kinds: &[StopKind],
+    ) -> Result<Vec<StopId>, String> {
+        kinds.iter().try_for_each(|kind| debugger.can_set(*kind))?;
+        let at = match kinds.first() {
+            Some(StopKind::Breakpoint(address)) => Some(*address),
+            _ => Some(debugger.registers().pc),
+        };
         let code = debugger.code();
         let condition = self.condition.as_ref();
         let condition = condition.map(|text| BoundExpression::parse_at(text, code, at));
+        let condition = condition.transpose().map_err(|error| error.to_string())?;
         let log = self.log.as_ref().map(|text| LogMessage::parse(text, code, at));
-        Ok(Breakpoint {
-            address: at.unwrap_or(0),
-            condition: condition.transpose().map_err(|error| error.to_string())?,
-            hits: self.hits.as_deref().map_or(Ok(HitCondition::Every), HitCondition::parse)?,
-            log: log.transpose().map_err(|error| error.to_string())?,
-            commands: self.commands.clone(),
-        })
-    }
-
-    /// Adds a breakpoint at each address, or none; returns their numbers.
-    pub(crate) fn add_breakpoints(
-        &self,
-        debugger: &mut Debugger,
-        addresses: &[u16],
-    ) -> Result<Vec<BreakpointId>, String> {
-        addresses.iter().try_for_each(|at| debugger.can_set_breakpoint(*at))?;
-        let template = self.parse(debugger, addresses.first().copied())?;
-        let at = |address: &u16| Breakpoint { address: *address, ..template.clone() };
-        Ok(addresses.iter().map(|one| debugger.stops.add_breakpoint(at(one))).collect())
-    }
-
-    /// Adds a watchpoint; returns its number.
-    pub(crate) fn add_watchpoint(
-        &self,
-        debugger: &mut Debugger,
-        watch: Watchpoint,
-    ) -> Result<WatchpointId, String> {
-        debugger.can_set_watchpoint()?;
-        let Breakpoint { condition, hits, .. } =
-            self.parse(debugger, Some(debugger.registers().pc))?;
-        Ok(debugger.stops.add_watchpoint_if(watch, condition, hits))
+        let log = log.transpose().map_err(|error| error.to_string())?;
+        let hits = self.hits.as_deref().map_or(Ok(HitCondition::Every), HitCondition::parse)?;
+        let (commands, written) = (self.commands.clone(), self.written.clone());
+        let template = Stop { condition, hits, log, commands, written, ..Stop::at(0) };
+        let stop = |kind: &StopKind| Stop { kind: *kind, ..template.clone() };
+        Ok(kinds.iter().map(|kind| debugger.stops.add(stop(kind))).collect())
     }
 }
 
@@ -80,9 +69,9 @@ pub(super) fn set_break(debugger: &mut Debugger, line: &str) -> Result<String, S
         "" => Location { addresses: vec![debugger.registers().pc], adjusted: None },
         place => location::resolve(debugger, place)?,
     };
+    let kinds: Vec<StopKind> = addresses.iter().copied().map(StopKind::Breakpoint).collect();
     let mut messages: Vec<String> = adjusted.into_iter().collect();
-    for (id, address) in text.add_breakpoints(debugger, &addresses)?.into_iter().zip(addresses) {
-        debugger.stops.set_command_suffix(id, line.strip_prefix(place).unwrap_or_default());
+    for (id, address) in text.add(debugger, &kinds)?.into_iter().zip(addresses) {
         messages.push(format!("breakpoint {id} at {}", debugger.code().describe_address(address)));
     }
     Ok(messages.join("; "))
@@ -107,9 +96,8 @@ pub(super) fn set_watch(debugger: &mut Debugger, line: &str) -> Result<String, S
         return Err("log and do are for breakpoints".to_owned());
     }
     let watch = parse_watch(debugger, what)?;
-    let id = text.add_watchpoint(debugger, watch)?;
-    debugger.stops.set_command_suffix(id, line.strip_prefix(what).unwrap_or_default());
-    Ok(format!("watchpoint {id}: {}", render::watched(debugger, &watch)))
+    let ids = text.add(debugger, &[StopKind::Watchpoint(watch)])?;
+    Ok(format!("watchpoint {}: {}", ids[0], render::watched(debugger, &watch)))
 }
 
 /// Parses a watchpoint; without `r`, `w` or `rw` it watches writes. `[x]` and `{x}` are the byte
@@ -131,7 +119,7 @@ pub(crate) fn parse_watch(debugger: &Debugger, text: &str) -> Result<Watchpoint,
     let operand =
         location::parse(debugger, first).ok().and_then(|expression| expression.memory_operand());
     let (first, width) = match operand.filter(|_| port.is_none()) {
-        Some((at, width)) => (at.value(&debugger.registers(), &|at| debugger.peek(at)), width),
+        Some((at, width)) => (at.value(&debugger.boards), width),
         None => (location::resolve_address(debugger, first)?, 1),
     };
     let count = count.unwrap_or(width);

@@ -1,7 +1,7 @@
 //! The table of commands: their names, arguments and help, and what they do.
 
 use super::change::{send, set};
-use super::print::print;
+use super::print::evaluate;
 use super::reload::restart;
 use super::stop::{delete, set_break, set_watch};
 use super::{Pane, code_pane, find, memory_pane, source_pane, until};
@@ -81,7 +81,8 @@ pub static COMMANDS: [Command; 31] = {
             Text(set_watch)),
         row("delete", "d", "NUMBER|PLACE|all", "delete breakpoints and watchpoints", Text(delete)),
         row("stops", "B", "", "breakpoints and watchpoints", Show(|_, _| Ok(Pane::Stops))),
-        row("print", "p", "X", "value: HL+1, {SP}, [SP;8], HL.s, sb(A)", Text(print)),
+        row("print", "p", "X", "value: HL+1, {SP}, [SP;8], HL.s, sb(A)",
+            Text(|debugger, text| evaluate(debugger, text))),
         row("display", "D", "[X]", "show a value at each halt", Display),
         row("set", "=", "WHAT = X", "change a register, a flag (FZ) or [ADDRESS]", Text(set)),
         row("send", "<", "TEXT", "send to the board; \\r, \\n, \\xHH", Text(send)),

@@ -8,7 +8,7 @@ use super::response::{ResponseBody, memory_reference, source_name, source_of};
 use super::types::{Arguments, RequestedBreakpoint};
 use crate::commands::{StopText, parse_watch};
 use crate::location::{self, Location};
-use crate::{Debugger, HaltReason, Watchpoint};
+use crate::{Debugger, HaltReason, StopKind, Watchpoint};
 
 /// Maximum number of lines in one `breakpointLocations` request.
 const MAX_LOCATION_LINES: u32 = 10_000;
@@ -58,18 +58,17 @@ impl ClientBreakpoints {
 
     /// The protocol's stop reason for the kind of breakpoint that halted the board.
     pub(super) fn reason(&self, debugger: &Debugger) -> &'static str {
-        let is_of = |kind| {
-            let ids = self.0.get(&kind);
+        let has_halted = |kind: &Kind| {
+            let ids = self.0.get(kind);
             let mut halting = debugger.stops.halting();
             ids.is_some_and(|ids| halting.any(|(id, _)| ids.contains(&id)))
         };
-        if is_of(Kind::Functions) {
-            "function breakpoint"
-        } else if is_of(Kind::Instructions) {
-            "instruction breakpoint"
-        } else {
-            "breakpoint"
-        }
+        let kinds = [
+            (Kind::Functions, "function breakpoint"),
+            (Kind::Instructions, "instruction breakpoint"),
+        ];
+        let reason = kinds.into_iter().find(|(kind, _)| has_halted(kind));
+        reason.map_or("breakpoint", |(_, reason)| reason)
     }
 }
 
@@ -85,7 +84,7 @@ fn set_one(
         condition: given(&requested.condition),
         hits: given(&requested.hit_condition),
         log: given(&requested.log_message),
-        commands: None,
+        ..StopText::default()
     };
     let at = |debugger, place: &str| {
         let at = location::resolve_address(debugger, place)?;
@@ -100,11 +99,14 @@ fn set_one(
             let watch = parse_watch(debugger, &requested.data_id)?;
             let access = requested.access_type.as_deref().unwrap_or("write");
             let (reads, writes) = (access != "write", access != "read");
-            let id = text.add_watchpoint(debugger, Watchpoint { reads, writes, ..watch })?;
-            return Ok((vec![id], json!({ "id": id, "verified": true })));
+            let kind = StopKind::Watchpoint(Watchpoint { reads, writes, ..watch });
+            let ids = text.add(debugger, &[kind])?;
+            let status = json!({ "id": ids[0], "verified": true });
+            return Ok((ids, status));
         }
     };
-    let ids = text.add_breakpoints(debugger, &addresses)?;
+    let kinds: Vec<StopKind> = addresses.iter().copied().map(StopKind::Breakpoint).collect();
+    let ids = text.add(debugger, &kinds)?;
     let line = addresses.first().and_then(|at| debugger.code().line_at(*at));
     let status = json!({
         "id": ids.first(), "verified": true, "message": adjusted,

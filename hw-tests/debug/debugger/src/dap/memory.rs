@@ -1,6 +1,6 @@
 //! Handles requests for memory and disassembly.
 
-use std::iter::repeat_n;
+use std::iter::{repeat, repeat_n};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -51,22 +51,17 @@ pub(super) fn disassembly(debugger: &Debugger, arguments: &Arguments) -> Respons
     let at = address(debugger, arguments)?;
     let distance =
         usize::try_from(arguments.instruction_offset.unsigned_abs()).unwrap_or(usize::MAX);
-    let places: Vec<Option<u16>> = if arguments.instruction_offset < 0 {
-        let mut before: Vec<u16> =
-            successors(at, |at| instruction_before(debugger, *at)).skip(1).take(distance).collect();
-        before.reverse();
-        let missing = distance - before.len();
-        let known = before.into_iter().chain(instructions(debugger, at)).map(Some);
-        repeat_n(None, missing.min(count)).chain(known).take(count).collect()
-    } else {
-        instructions(debugger, at).skip(distance).map(Some).take(count).collect()
-    };
+    let is_back = arguments.instruction_offset < 0;
+    let (back, forward) = if is_back { (distance, 0) } else { (0, distance.min(MAX_INSTRUCTIONS)) };
+    let before = successors(at, |at| instruction_before(debugger, *at)).skip(1);
+    let before: Vec<u16> = before.take(back).collect();
+    let missing = repeat_n(None, back - before.len());
+    let known = before.into_iter().rev().chain(instructions(debugger, at)).map(Some);
+    let places = missing.chain(known).chain(repeat(None)).skip(forward).take(count);
     // VS Code skips instructions at address -1; the protocol does not define one.
     let filler = || json!({ "address": "-1", "instruction": "", "presentationHint": "invalid" });
     let one = |at: Option<u16>| at.map_or_else(filler, |at| instruction(debugger, at));
-    let mut all: Vec<Value> = places.into_iter().map(one).collect();
-    all.resize_with(count, filler);
-    Ok(json!({ "instructions": all }))
+    Ok(json!({ "instructions": places.map(one).collect::<Vec<Value>>() }))
 }
 
 /// The addresses of the instructions from an address to the end of memory.

@@ -17,47 +17,40 @@ const CONTENT_LENGTH: &str = "Content-Length";
 pub(super) fn read(mut input: &mut dyn BufRead) -> io::Result<Option<Request>> {
     let Some(length) = header(input)? else { return Ok(None) };
     if length > MAX_MESSAGE_BYTES {
-        return Err(invalid_data(format!(
-            "message too long: {length} bytes, maximum {MAX_MESSAGE_BYTES}"
-        )));
+        let problem = format!("message too long: {length} bytes, maximum {MAX_MESSAGE_BYTES}");
+        return Err(invalid_data(problem));
     }
     let mut body = Vec::new();
     let read = Read::take(&mut input, length).read_to_end(&mut body)?;
     if (read as u64) < length {
-        return Err(invalid_data(format!(
-            "unexpected end of the stream in a message of {length} bytes"
-        )));
+        let problem = format!("unexpected end of the stream in a message of {length} bytes");
+        return Err(invalid_data(problem));
     }
     serde_json::from_slice(&body).map(Some).map_err(|error| invalid_data(error.to_string()))
 }
 
+/// Reads a header, and returns the length of the message; `None` at the end of the stream.
 fn header(mut input: &mut dyn BufRead) -> io::Result<Option<u64>> {
     let mut input = Read::take(&mut input, MAX_HEADER_BYTES);
     let mut length = None;
     loop {
         let mut line = Vec::new();
         if input.read_until(b'\n', &mut line)? == 0 {
-            let too_long =
-                || invalid_data(format!("header too long: over {MAX_HEADER_BYTES} bytes"));
-            return if input.limit() == 0 { Err(too_long()) } else { Ok(None) };
+            let too_long = format!("header too long: over {MAX_HEADER_BYTES} bytes");
+            return if input.limit() == 0 { Err(invalid_data(too_long)) } else { Ok(None) };
         }
         let line = String::from_utf8_lossy(&line);
-        let line = line.trim_end();
-        if line.is_empty() {
+        let (name, value) = line.trim_end().split_once(':').unwrap_or_default();
+        if line.trim_end().is_empty() {
             let missing = || invalid_data(format!("message without {CONTENT_LENGTH}"));
             return length.ok_or_else(missing).map(Some);
         }
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case(CONTENT_LENGTH)
-        {
+        if name.eq_ignore_ascii_case(CONTENT_LENGTH) {
             let value = value.trim();
-            let number = value.parse().map_err(|_| {
-                invalid_data(format!(
-                    "invalid {CONTENT_LENGTH} '{}': expected a number of bytes",
-                    value.escape_debug()
-                ))
-            })?;
-            length = Some(number);
+            let shown = value.escape_debug();
+            let problem =
+                || format!("invalid {CONTENT_LENGTH} '{shown}': expected a number of bytes");
+            length = Some(value.parse().map_err(|_| invalid_data(problem()))?);
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn handle(
     request: &Request,
 ) -> ResponseBody {
     let arguments: &Arguments = &request.arguments()?;
-    let mut set = |debugger, kind| client_breakpoints.set(debugger, kind, &arguments.breakpoints);
+    let mut set = |kind, debugger| client_breakpoints.set(debugger, kind, &arguments.breakpoints);
     match request.command.as_str() {
         "threads" => Ok(json!({ "threads": [{ "id": THREAD_ID, "name": "Z80" }] })),
         "stackTrace" => stack(debugger, arguments),
@@ -31,13 +31,10 @@ pub(super) fn handle(
         "disassemble" => memory::disassembly(debugger, arguments),
         "readMemory" => memory::read(debugger, arguments),
         "writeMemory" => memory::write(debugger, arguments),
-        "setBreakpoints" => {
-            let kind = Kind::lines(debugger, arguments)?;
-            set(debugger, kind)
-        }
-        "setFunctionBreakpoints" => set(debugger, Kind::Functions),
-        "setInstructionBreakpoints" => set(debugger, Kind::Instructions),
-        "setDataBreakpoints" => set(debugger, Kind::Data),
+        "setBreakpoints" => set(Kind::lines(debugger, arguments)?, debugger),
+        "setFunctionBreakpoints" => set(Kind::Functions, debugger),
+        "setInstructionBreakpoints" => set(Kind::Instructions, debugger),
+        "setDataBreakpoints" => set(Kind::Data, debugger),
         "setExceptionBreakpoints" => Ok(json!({ "breakpoints": [] })),
         "dataBreakpointInfo" => variables::data_info(debugger, arguments),
         "breakpointLocations" => breakpoints::locations(debugger, arguments),

@@ -23,33 +23,14 @@ impl Request {
     }
 }
 
-/// The features of the adapter; others are not supported.
-pub(super) const CAPABILITIES: [&str; 24] = [
-    "supportsConfigurationDoneRequest",
-    "supportsConditionalBreakpoints",
-    "supportsHitConditionalBreakpoints",
-    "supportsFunctionBreakpoints",
-    "supportsLogPoints",
-    "supportsInstructionBreakpoints",
-    "supportsDataBreakpoints",
-    "supportsDataBreakpointBytes",
-    "supportsStepBack",
-    "supportsSteppingGranularity",
-    "supportsReadMemoryRequest",
-    "supportsWriteMemoryRequest",
-    "supportsDisassembleRequest",
-    "supportsEvaluateForHovers",
-    "supportsSetVariable",
-    "supportsSetExpression",
-    "supportsCompletionsRequest",
-    "supportsLoadedSourcesRequest",
-    "supportsGotoTargetsRequest",
-    "supportsTerminateRequest",
-    "supportsRestartRequest",
-    "supportsExceptionInfoRequest",
-    "supportsDelayedStackTraceLoading",
-    "supportsBreakpointLocationsRequest",
-];
+/// The features of the adapter, which are named `supports...`; others are not supported.
+pub(super) const CAPABILITIES: &str = "
+    BreakpointLocationsRequest CompletionsRequest ConditionalBreakpoints ConfigurationDoneRequest
+    DataBreakpointBytes DataBreakpoints DelayedStackTraceLoading DisassembleRequest
+    EvaluateForHovers ExceptionInfoRequest FunctionBreakpoints GotoTargetsRequest
+    HitConditionalBreakpoints InstructionBreakpoints LoadedSourcesRequest LogPoints
+    ReadMemoryRequest RestartRequest SetExpression SetVariable StepBack SteppingGranularity
+    TerminateRequest WriteMemoryRequest";
 
 /// The arguments of all requests but `launch` and `restart`; each request has some of them.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -9,101 +9,75 @@ use crate::debugger::PaneVariable;
 use crate::expression::format_number;
 use crate::location;
 use crate::{
-    Debugger, FLAGS, REGISTER_NAMES, REGISTER_PAIRS, WatchTarget, canonical_register_name,
-    register_value,
+    Debugger, FLAGS, REGISTER_NAMES, REGISTER_PAIRS, StopKind, WatchTarget,
+    canonical_register_name, register_value,
 };
 use z80_core::parse_number;
 
-/// Variables references of the scopes; those of panes follow.
-const REGISTER_SCOPE: u64 = 1;
-const FLAG_SCOPE: u64 = 2;
-const MACHINE_SCOPE: u64 = 3;
-const FIRST_PANE_SCOPE: u64 = 4;
+/// The scopes with their variables. Their references are numbered from 1.
+fn all_scopes(debugger: &Debugger) -> Vec<(&str, Vec<PaneVariable>)> {
+    let registers = debugger.registers();
+    let register = |name: &&str| PaneVariable {
+        name: (*name).to_owned(),
+        value: format_number(register_value(&registers, name).unwrap_or(0)),
+        expression: Some((*name).to_owned()),
+    };
+    let singles = REGISTER_NAMES.iter().filter(|name| !REGISTER_PAIRS.contains(name));
+    let flags = FLAGS.iter().map(|(name, _)| register(name)).collect();
+    let machine = [
+        ("T-states", debugger.clock().to_string()),
+        ("instructions since the start", debugger.step_count().to_string()),
+        ("location", debugger.code().describe_address(registers.pc)),
+    ];
+    let machine = machine.map(|(name, value)| PaneVariable::read_only(name, value)).into();
+    let mut all = vec![
+        ("Registers", REGISTER_PAIRS.iter().chain(singles).map(register).collect()),
+        ("Flags", flags),
+    ];
+    all.extend(debugger.panes().map(|pane| (pane.title(), pane.variables(debugger))));
+    all.push(("Machine", machine));
+    all
+}
 
 /// Lists the scopes.
 pub(super) fn scopes(debugger: &Debugger) -> Value {
-    let panes = debugger.panes().map(|pane| pane.title()).zip(FIRST_PANE_SCOPE..);
-    let all = [("Registers", REGISTER_SCOPE), ("Flags", FLAG_SCOPE)].into_iter();
-    let all = all.chain(panes).chain([("Machine", MACHINE_SCOPE)]);
-    let scope = |(name, reference)| json!({ "name": name, "variablesReference": reference, "expensive": false });
-    json!({ "scopes": all.map(scope).collect::<Vec<Value>>() })
+    let scope = |(reference, (name, _)): (u64, (&str, _))| json!({ "name": name, "variablesReference": reference, "expensive": false });
+    json!({ "scopes": (1..).zip(all_scopes(debugger)).map(scope).collect::<Vec<Value>>() })
+}
+
+/// Returns the variables of a scope.
+fn variables(debugger: &Debugger, scope: u64) -> Option<Vec<PaneVariable>> {
+    let index = usize::try_from(scope.checked_sub(1)?).ok()?;
+    all_scopes(debugger).into_iter().nth(index).map(|(_, variables)| variables)
 }
 
 pub(super) fn list(debugger: &Debugger, arguments: &Arguments) -> ResponseBody {
-    let all = scope_variables(debugger, arguments.variables_reference)?;
+    let all = variables(debugger, arguments.variables_reference).ok_or("unknown scope")?;
     let most = if arguments.count == 0 { all.len() } else { arguments.count };
-    let chosen: Vec<Value> = all.into_iter().skip(arguments.start).take(most).collect();
+    let chosen = all.into_iter().skip(arguments.start).take(most);
+    let chosen: Vec<Value> = chosen.map(|variable| shown(debugger, variable)).collect();
     Ok(json!({ "variables": chosen }))
-}
-
-fn scope_variables(debugger: &Debugger, scope: u64) -> Result<Vec<Value>, String> {
-    let registers = debugger.registers();
-    let named = |name: &str| variable(name, register_value(&registers, name).unwrap_or(0));
-    Ok(match scope {
-        REGISTER_SCOPE => {
-            let singles = REGISTER_NAMES.iter().filter(|name| !REGISTER_PAIRS.contains(name));
-            REGISTER_PAIRS.iter().chain(singles).map(|name| named(name)).collect()
-        }
-        FLAG_SCOPE => FLAGS.iter().map(|(name, _)| named(name)).collect(),
-        MACHINE_SCOPE => machine(debugger),
-        pane => {
-            let variables = pane_variables(debugger, pane).ok_or("unknown scope")?.into_iter();
-            variables.map(|variable| pane_variable(debugger, variable)).collect()
-        }
-    })
-}
-
-/// The variables of the pane of a scope.
-fn pane_variables(debugger: &Debugger, scope: u64) -> Option<Vec<PaneVariable>> {
-    let index = usize::try_from(scope.checked_sub(FIRST_PANE_SCOPE)?).ok()?;
-    Some(debugger.panes().nth(index)?.variables(debugger))
 }
 
 /// The expression of a variable, by the scope and the name; `None` for a read-only variable.
 fn target_of(debugger: &Debugger, scope: u64, name: &str) -> Option<String> {
-    match scope {
-        REGISTER_SCOPE | FLAG_SCOPE => Some(name.to_owned()),
-        _ => {
-            let mut variables = pane_variables(debugger, scope)?.into_iter();
-            variables.find(|variable| variable.name == name)?.expression
-        }
-    }
+    let mut variables = variables(debugger, scope)?.into_iter();
+    variables.find(|variable| variable.name == name)?.expression
 }
 
-/// A variable of a pane; its memory is that of the operand, or at the address that is its value.
-fn pane_variable(debugger: &Debugger, shown: PaneVariable) -> Value {
-    let PaneVariable { name, value, expression } = shown;
-    let Some(expression) = expression else { return read_only(&name, &value) };
-    let address = location::parse(debugger, &expression).ok().map(|parsed| {
+/// A variable; its memory is that of the operand, or at the address that is its value.
+fn shown(debugger: &Debugger, variable: PaneVariable) -> Value {
+    let PaneVariable { name, value, expression } = variable;
+    let address = expression.as_ref().and_then(|text| location::parse(debugger, text).ok());
+    let address = address.map(|parsed| {
         let address = parsed.memory_operand().map_or(parsed, |(address, _)| address);
-        memory_reference(address.value(&debugger.registers(), &|at| debugger.peek(at)))
+        memory_reference(address.value(&debugger.boards))
     });
+    let hint = expression.is_none().then(|| json!({ "attributes": ["readOnly"] }));
     json!({
         "name": name, "value": value, "type": expression, "evaluateName": expression,
-        "memoryReference": address, "variablesReference": 0
+        "memoryReference": address, "variablesReference": 0, "presentationHint": hint
     })
-}
-
-fn variable(name: &str, number: u16) -> Value {
-    json!({
-        "name": name, "value": format_number(number), "evaluateName": name,
-        "memoryReference": memory_reference(number), "variablesReference": 0
-    })
-}
-
-/// A read-only variable.
-fn read_only(name: &str, value: &str) -> Value {
-    let hint = json!({ "attributes": ["readOnly"] });
-    json!({ "name": name, "value": value, "presentationHint": hint, "variablesReference": 0 })
-}
-
-fn machine(debugger: &Debugger) -> Vec<Value> {
-    let location = debugger.code().describe_address(debugger.registers().pc);
-    vec![
-        read_only("T-states", &debugger.clock().to_string()),
-        read_only("instructions since the start", &debugger.step_count().to_string()),
-        read_only("location", &location),
-    ]
 }
 
 /// Sets a register, a flag, or a variable of a pane.
@@ -143,9 +117,6 @@ pub(super) fn parse_typed_value(debugger: &Debugger, text: &str) -> Result<u16, 
 /// Handles `dataBreakpointInfo`: for a variable, an address range, or any argument of the command
 /// `watch`, such as a label or a port.
 pub(super) fn data_info(debugger: &Debugger, arguments: &Arguments) -> ResponseBody {
-    if let Err(description) = debugger.can_set_watchpoint() {
-        return Ok(json!({ "dataId": null, "description": description }));
-    }
     let bytes = arguments.bytes.unwrap_or(1).max(1);
     let text = match arguments.variables_reference {
         _ if arguments.as_address => Some(format!("{},{bytes}", arguments.name)),
@@ -153,7 +124,11 @@ pub(super) fn data_info(debugger: &Debugger, arguments: &Arguments) -> ResponseB
         scope => target_of(debugger, scope, &arguments.name),
     };
     let cannot = || format!("{} can't be watched", arguments.name);
-    let watch = match text.ok_or_else(cannot).and_then(|text| parse_watch(debugger, &text)) {
+    let watch = text.ok_or_else(cannot).and_then(|text| {
+        let watch = parse_watch(debugger, &text)?;
+        debugger.can_set(StopKind::Watchpoint(watch)).map(|()| watch)
+    });
+    let watch = match watch {
         Ok(watch) => watch,
         Err(description) => return Ok(json!({ "dataId": null, "description": description })),
     };

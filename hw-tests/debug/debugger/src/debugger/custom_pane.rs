@@ -1,6 +1,7 @@
 //! Panes that a program adds to the debugger.
 
 use super::Debugger;
+use crate::panes::ExpressionPane;
 
 /// A pane that a program adds to the debugger. The command of its name shows it, and editors list
 /// its variables as a scope.
@@ -46,10 +47,24 @@ pub struct PaneVariable {
     pub expression: Option<String>,
 }
 
+impl PaneVariable {
+    /// Creates a variable that can't be set or watched.
+    pub fn read_only(name: &str, value: String) -> Self {
+        Self { name: name.to_owned(), value, expression: None }
+    }
+}
+
 impl Debugger {
     /// Adds a pane, after those before it.
     pub fn add_pane(&mut self, pane: impl CustomPane + 'static) {
         self.panes.push(Box::new(pane));
+    }
+
+    /// Adds panes of expressions.
+    #[must_use]
+    pub fn with_panes(mut self, panes: Vec<ExpressionPane>) -> Self {
+        panes.into_iter().for_each(|pane| self.add_pane(pane));
+        self
     }
 
     /// The panes that the program has added.

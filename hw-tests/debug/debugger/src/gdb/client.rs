@@ -37,9 +37,9 @@ pub struct GdbClient<'s> {
     arrived: VecDeque<u8>,
     is_disconnected: bool,
     /// The reply that is being written.
-    reply: Vec<u8>,
+    pub(super) reply: Vec<u8>,
     /// The reason why the present request is refused, which replaces the reply.
-    refusal: Option<String>,
+    pub(super) refusal: Option<String>,
 }
 
 impl<'s> GdbClient<'s> {
@@ -81,11 +81,6 @@ impl<'s> GdbClient<'s> {
         Ok(self.arrived.pop_front())
     }
 
-    /// Adds bytes to the reply.
-    pub(super) fn write(&mut self, bytes: &[u8]) {
-        self.reply.extend(bytes);
-    }
-
     /// Sends the reply, or the reason of a refusal, which gdb shows.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         let mut reply = std::mem::take(&mut self.reply);
@@ -98,14 +93,9 @@ impl<'s> GdbClient<'s> {
         self.stream.flush()
     }
 
-    /// Refuses the present request.
-    pub(super) fn refuse(&mut self, problem: String) {
-        self.refusal = Some(problem);
-    }
-
     /// Sends a packet of its own.
     pub(super) fn send(&mut self, packet: &str) -> io::Result<()> {
-        self.write(encode_packet(packet).as_bytes());
+        self.reply.extend(encode_packet(packet).into_bytes());
         self.flush()
     }
 

@@ -2,13 +2,13 @@
 //! whose first bytes are not gdb's are refused, such as a browser.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Weak};
 use std::{io, thread};
 
 use rcflash_transport::network::{ClientKind, Judgement, Refusal, judge_first_bytes, refuse};
 use rcflash_transport::platform::net::enable_keepalive;
-use rcflash_transport::platform::time::{Duration, Instant};
+use rcflash_transport::platform::time::{Duration, Instant, sleep};
 
 use super::client::encode_packet;
 
@@ -18,8 +18,8 @@ const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVE_COUNT: u32 = 6;
 /// How long to wait for the first bytes; gdb sends at once.
 const FIRST_BYTES_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often first bytes that do not suffice for a decision are read again.
-const PEEK_INTERVAL: Duration = Duration::from_millis(10);
+/// How often connections, and their first bytes, are looked for.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// The maximum number of connections whose first bytes are awaited; further ones are closed.
 const MAX_PENDING: usize = 16;
 
@@ -28,24 +28,7 @@ pub struct GdbConnection {
     /// The connection.
     pub stream: TcpStream,
     /// Its network address.
-    pub peer: SocketAddr,
-    holder: Holder,
-}
-
-/// The address of the gdb that is connected.
-#[derive(Clone, Default)]
-struct Holder(Arc<Mutex<Option<SocketAddr>>>);
-
-impl Holder {
-    fn lock(&self) -> MutexGuard<'_, Option<SocketAddr>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for GdbConnection {
-    fn drop(&mut self) {
-        *self.holder.lock() = None;
-    }
+    pub peer: Arc<SocketAddr>,
 }
 
 /// Why a connection was refused.
@@ -67,98 +50,87 @@ pub enum GdbRefusal {
 /// Returns the system's error if the thread can't be started.
 pub fn accept_connections(
     listener: TcpListener,
-    on_refused: impl Fn(SocketAddr, &GdbRefusal) + Send + Sync + 'static,
+    on_refused: impl Fn(SocketAddr, &GdbRefusal) + Send + 'static,
 ) -> io::Result<Receiver<GdbConnection>> {
     let (send, receive) = channel();
-    let holder = Holder::default();
-    let on_refused = Arc::new(on_refused);
-    // Each connection whose first bytes are awaited has a copy.
-    let pending = Arc::new(());
+    listener.set_nonblocking(true)?;
     thread::Builder::new().name("gdb connections".into()).spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(stream) = stream else {
-                // The client is gone already, or resources are short for a while.
-                rcflash_transport::platform::time::sleep(PEEK_INTERVAL);
-                continue;
-            };
-            if Arc::strong_count(&pending) > MAX_PENDING {
-                continue;
+        let mut pending: Vec<PendingClient> = Vec::new();
+        let mut holder = Weak::new();
+        loop {
+            // An error passes: the client is gone already, or resources are short for a while.
+            if let Ok((stream, peer)) = listener.accept()
+                && pending.len() < MAX_PENDING
+            {
+                pending.extend(PendingClient::new(stream, peer).ok());
             }
-            let (pending, holder, send) = (Arc::clone(&pending), holder.clone(), send.clone());
-            let refused = Arc::clone(&on_refused);
-            // One thread per connection, so that a silent one does not delay the next. Without
-            // resources for it, this connection is closed.
-            let _ = thread::Builder::new().spawn(move || {
-                let judged = judge(stream);
-                drop(pending);
-                // An error means that the client is gone.
-                if let Ok((stream, peer, judgement)) = judged {
-                    admit(stream, peer, judgement, holder, &*refused, &send);
+            pending.iter_mut().for_each(PendingClient::judge);
+            let is_judged = |client: &mut PendingClient| client.judgement != Judgement::Undecided;
+            for client in pending.extract_if(.., is_judged) {
+                let peer = client.peer;
+                match client.admit(&mut holder) {
+                    Ok(connection) => _ = send.send(connection),
+                    // The client has sent nothing.
+                    Err(GdbRefusal::FirstBytes(Refusal::Idle)) => {}
+                    Err(why) => on_refused(peer, &why),
                 }
-            });
+            }
+            sleep(POLL_INTERVAL);
         }
     })?;
     Ok(receive)
 }
 
-fn admit(
+/// A connection whose first bytes are awaited.
+struct PendingClient {
     stream: TcpStream,
     peer: SocketAddr,
+    deadline: Instant,
     judgement: Judgement,
-    holder: Holder,
-    refused: &dyn Fn(SocketAddr, &GdbRefusal),
-    send: &Sender<GdbConnection>,
-) {
-    match judgement {
-        Judgement::Undecided => refuse(stream, &Refusal::Idle.reply()),
-        Judgement::Refused(why) => {
-            refuse(stream, &why.reply());
-            refused(peer, &GdbRefusal::FirstBytes(why));
-        }
-        Judgement::Accepted => {
-            let present = *holder.lock().get_or_insert(peer);
-            if present == peer {
-                return drop(send.send(GdbConnection { stream, peer, holder }));
-            }
-            refuse(stream, busy_reply(present).as_bytes());
-            refused(peer, &GdbRefusal::Busy(present));
-        }
+}
+
+impl PendingClient {
+    fn new(stream: TcpStream, peer: SocketAddr) -> io::Result<Self> {
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        enable_keepalive(&stream, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_COUNT);
+        let deadline = Instant::now() + FIRST_BYTES_TIMEOUT;
+        Ok(Self { stream, peer, deadline, judgement: Judgement::Undecided })
     }
-}
 
-/// Returns the reply to a second gdb, which shows the text.
-fn busy_reply(holder: SocketAddr) -> String {
-    let text = format!("E.another gdb, at {holder}, is connected to this board; detach it first");
-    format!("+{}", encode_packet(&text))
-}
+    /// Judges the first bytes, and leaves them unread.
+    fn judge(&mut self) {
+        let mut first = [0; 4096];
+        let is_late = Instant::now() > self.deadline;
+        let count = match self.stream.peek(&mut first) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && !is_late => return,
+            received => received.unwrap_or(0),
+        };
+        self.judgement = match judge_first_bytes(ClientKind::Gdb, &first[..count]) {
+            // No packet is that long.
+            Judgement::Undecided if count == first.len() => Judgement::Refused(Refusal::NotGdb),
+            Judgement::Undecided if count == 0 || is_late => Judgement::Refused(Refusal::Idle),
+            judgement => judgement,
+        };
+    }
 
-/// Waits for the first bytes, and leaves them unread.
-fn judge(stream: TcpStream) -> io::Result<(TcpStream, SocketAddr, Judgement)> {
-    let peer = stream.peer_addr()?;
-    stream.set_nodelay(true)?;
-    enable_keepalive(&stream, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_COUNT);
-    stream.set_read_timeout(Some(FIRST_BYTES_TIMEOUT))?;
-    let judgement = judge_received(&stream, Instant::now() + FIRST_BYTES_TIMEOUT);
-    stream.set_read_timeout(None)?;
-    Ok((stream, peer, judgement))
-}
-
-fn judge_received(stream: &TcpStream, deadline: Instant) -> Judgement {
-    let mut first = [0; 4096];
-    let mut previous = 0;
-    loop {
-        // The first call waits for a byte; the following ones return what has arrived so far.
-        let count = stream.peek(&mut first).unwrap_or(0);
-        let judgement = judge_first_bytes(ClientKind::Gdb, &first[..count]);
-        if judgement != Judgement::Undecided || count == 0 || Instant::now() > deadline {
-            return judgement;
+    /// Returns the connection of a client that is gdb, unless there is another one.
+    fn admit(self, holder: &mut Weak<SocketAddr>) -> Result<GdbConnection, GdbRefusal> {
+        let Self { stream, peer, .. } = self;
+        if let Judgement::Refused(why) = self.judgement {
+            refuse(stream, &why.reply());
+            return Err(GdbRefusal::FirstBytes(why));
         }
-        if count == first.len() {
-            return Judgement::Refused(Refusal::NotGdb); // no packet is that long
+        if let Some(present) = holder.upgrade() {
+            let text =
+                format!("E.another gdb, at {present}, is connected to this board; detach it first");
+            refuse(stream, format!("+{}", encode_packet(&text)).as_bytes());
+            return Err(GdbRefusal::Busy(*present));
         }
-        if count == previous {
-            rcflash_transport::platform::time::sleep(PEEK_INTERVAL);
-        }
-        previous = count;
+        // gdb shows an error of the line, if this fails.
+        let _ = stream.set_nonblocking(false);
+        let peer = Arc::new(peer);
+        *holder = Arc::downgrade(&peer);
+        Ok(GdbConnection { stream, peer })
     }
 }

@@ -29,9 +29,7 @@ use crate::debugger::Debugger;
 use crate::exec::HaltReason;
 use crate::motions::{Motion, MotionKind};
 use crate::render::describe_halt;
-use crate::stops::{
-    Breakpoint, BreakpointId, WatchHit, WatchTarget, WatchTrigger, Watchpoint, WatchpointId,
-};
+use crate::stops::{Stop, StopId, StopKind, WatchHit, WatchTarget, WatchTrigger, Watchpoint};
 
 /// A client that the stub writes to, and the target polls while the board runs.
 pub(super) type SharedClient<'c, 's> = RefCell<&'c mut GdbClient<'s>>;
@@ -42,13 +40,12 @@ pub(super) struct GdbTarget<'t, 'c, 's> {
     client: &'t SharedClient<'c, 's>,
     /// The packet that resumed the board.
     motion: &'static str,
-    breakpoints: Vec<(u16, BreakpointId)>,
-    watchpoints: Vec<(Watchpoint, WatchpointId)>,
+    stops: Vec<(StopKind, StopId)>,
 }
 
 impl<'t, 'c, 's> GdbTarget<'t, 'c, 's> {
     pub(super) fn new(debugger: &'t mut Debugger, client: &'t SharedClient<'c, 's>) -> Self {
-        Self { debugger, client, motion: "", breakpoints: Vec::new(), watchpoints: Vec::new() }
+        Self { debugger, client, motion: "", stops: Vec::new() }
     }
 
     /// Runs the board, and shows what breakpoints log meanwhile.
@@ -93,8 +90,10 @@ impl<'t, 'c, 's> GdbTarget<'t, 'c, 's> {
     /// gdb expects the kind of the watchpoint that it set, not of the access, and has no
     /// watchpoints on ports and registers, which `monitor watch` sets.
     fn watch_reason(&self, hit: WatchHit) -> SingleThreadStopReason<u64> {
-        let set = self.watchpoints.iter().find(|(_, id)| *id == hit.id);
-        let (Some((watch, _)), WatchTrigger::Access(access)) = (set, hit.trigger) else {
+        let set = self.stops.iter().find(|(_, id)| *id == hit.id);
+        let (Some((StopKind::Watchpoint(watch), _)), WatchTrigger::Access(access)) =
+            (set, hit.trigger)
+        else {
             return SingleThreadStopReason::DoneStep;
         };
         let kind = match access.kind {
@@ -107,18 +106,28 @@ impl<'t, 'c, 's> GdbTarget<'t, 'c, 's> {
 
     /// Removes the breakpoints and watchpoints that gdb has not removed.
     pub(super) fn remove_stops(&mut self) {
-        for (_, id) in self.breakpoints.drain(..) {
+        self.stops.drain(..).for_each(|(_, id)| _ = self.debugger.stops.remove(id));
+    }
+
+    /// Sets a breakpoint or watchpoint, once.
+    fn add(&mut self, kind: StopKind) -> TargetResult<bool, Self> {
+        self.remove(kind);
+        self.check(self.debugger.can_set(kind))?;
+        self.stops.push((kind, self.debugger.stops.add(Stop::new(kind))));
+        Ok(true)
+    }
+
+    fn remove(&mut self, kind: StopKind) -> bool {
+        for (_, id) in self.stops.extract_if(.., |(other, _)| *other == kind) {
             self.debugger.stops.remove(id);
         }
-        for (_, id) in self.watchpoints.drain(..) {
-            self.debugger.stops.remove(id);
-        }
+        true
     }
 
     /// Returns `Ok`, or refuses the request with a text that gdb shows.
     fn check(&self, allowed: Result<(), String>) -> TargetResult<(), Self> {
         allowed.map_err(|problem| {
-            self.client.borrow_mut().refuse(problem);
+            self.client.borrow_mut().refusal = Some(problem);
             TargetError::NonFatal
         })
     }
@@ -132,11 +141,12 @@ fn memory_range<T>(start: u64, length: usize) -> Result<u16, TargetError<T>> {
 }
 
 /// Returns the watchpoint that gdb describes.
-fn watchpoint<T>(start: u64, length: u64, kind: WatchKind) -> Result<Watchpoint, TargetError<T>> {
+fn watchpoint<T>(start: u64, length: u64, kind: WatchKind) -> Result<StopKind, TargetError<T>> {
     let count = length.clamp(1, 0xFFFF) as u16;
     let first = memory_range(start, 1)?;
     let (reads, writes) = (kind != WatchKind::Write, kind != WatchKind::Read);
-    Ok(Watchpoint { target: WatchTarget::Memory, first, count, reads, writes })
+    let target = WatchTarget::Memory;
+    Ok(StopKind::Watchpoint(Watchpoint { target, first, count, reads, writes }))
 }
 
 impl Target for GdbTarget<'_, '_, '_> {
@@ -242,21 +252,12 @@ impl Breakpoints for GdbTarget<'_, '_, '_> {
 }
 
 impl SwBreakpoint for GdbTarget<'_, '_, '_> {
-    fn add_sw_breakpoint(&mut self, address: u64, kind: usize) -> TargetResult<bool, Self> {
-        self.remove_sw_breakpoint(address, kind)?;
-        let address = memory_range(address, 1)?;
-        self.check(self.debugger.can_set_breakpoint(address))?;
-        let id = self.debugger.stops.add_breakpoint(Breakpoint::at(address));
-        self.breakpoints.push((address, id));
-        Ok(true)
+    fn add_sw_breakpoint(&mut self, address: u64, _kind: usize) -> TargetResult<bool, Self> {
+        self.add(StopKind::Breakpoint(memory_range(address, 1)?))
     }
 
     fn remove_sw_breakpoint(&mut self, address: u64, _kind: usize) -> TargetResult<bool, Self> {
-        let address = memory_range(address, 1)?;
-        for (_, id) in self.breakpoints.extract_if(.., |(other, _)| *other == address) {
-            self.debugger.stops.remove(id);
-        }
-        Ok(true)
+        Ok(self.remove(StopKind::Breakpoint(memory_range(address, 1)?)))
     }
 }
 
@@ -267,11 +268,7 @@ impl HwWatchpoint for GdbTarget<'_, '_, '_> {
         length: u64,
         kind: WatchKind,
     ) -> TargetResult<bool, Self> {
-        self.remove_hw_watchpoint(start, length, kind)?;
-        self.check(self.debugger.can_set_watchpoint())?;
-        let watch = watchpoint(start, length, kind)?;
-        self.watchpoints.push((watch, self.debugger.stops.add_watchpoint(watch)));
-        Ok(true)
+        self.add(watchpoint(start, length, kind)?)
     }
 
     fn remove_hw_watchpoint(
@@ -280,11 +277,7 @@ impl HwWatchpoint for GdbTarget<'_, '_, '_> {
         length: u64,
         kind: WatchKind,
     ) -> TargetResult<bool, Self> {
-        let watch = watchpoint(start, length, kind)?;
-        for (_, id) in self.watchpoints.extract_if(.., |(other, _)| *other == watch) {
-            self.debugger.stops.remove(id);
-        }
-        Ok(true)
+        Ok(self.remove(watchpoint(start, length, kind)?))
     }
 }
 

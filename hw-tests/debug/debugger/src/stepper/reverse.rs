@@ -6,7 +6,8 @@ use board_simulator::{AccessKind, StepOutcome};
 
 use super::{STOP_CHECK_STEPS, SimulatedStepper, Stepper};
 use crate::exec::HaltReason;
-use crate::stops::{StepTrace, WatchHit, WatchTrigger};
+use crate::expression::MachineState;
+use crate::stops::{WatchHit, WatchTrigger};
 use crate::timeline::Timeline;
 
 /// What a search in the past looks for: returns the reason to halt in a state before a step, or at
@@ -31,23 +32,16 @@ impl SimulatedStepper<'_, '_> {
     }
 
     /// Goes back `count` instructions. The snapshots have the numbers of instructions before them,
-    /// so only those after one of them are executed again.
+    /// so only those between two of them are executed again.
     pub(super) fn step_back(&mut self, count: u64) -> HaltReason {
-        let now = self.timeline().bookmark();
-        let Some(mut search) = self.timeline().search_instruction(count) else {
-            return self.go_to_start();
-        };
-        self.debugger.in_reverse_search = true;
-        let mut halt = HaltReason::Completed;
-        while !self.timeline().find_instruction(&mut search, STOP_CHECK_STEPS) {
-            if self.is_stopped() {
-                self.timeline().return_to(now);
-                halt = HaltReason::Paused;
-                break;
-            }
-        }
-        self.debugger.in_reverse_search = false;
-        halt
+        let in_service = self.timeline().in_service();
+        let wanted = self.timeline().instruction_count(in_service).checked_sub(count);
+        let end = wanted.and_then(|wanted| self.timeline().segment_end(wanted, in_service));
+        let (Some(wanted), Some(end)) = (wanted, end) else { return self.go_to_start() };
+        self.go_back_before(end, false, &mut |timeline, moment| {
+            let count = timeline.instruction_count(in_service);
+            (moment == Moment::Before && count == wanted).then_some(HaltReason::Completed)
+        })
     }
 
     /// Goes back to the last start of a line, where forward steps halt, too.
@@ -64,25 +58,13 @@ impl SimulatedStepper<'_, '_> {
 
     /// Goes back to the last breakpoint or watchpoint of those that are set now.
     pub(super) fn go_back_to_stop(&mut self) -> HaltReason {
-        let stops = self.debugger.stops.set().clone();
+        let stops = self.debugger.stops.set.clone();
         let has_watchpoints = stops.has_watchpoints();
-        let halt = self.go_back_to(has_watchpoints, &mut |timeline, moment| {
-            let read = |at| timeline.peek(at);
-            match moment {
-                Moment::Before => {
-                    let registers = timeline.registers();
-                    let is_held = stops.breakpoints_held(&registers, &read).next().is_some();
-                    is_held.then_some(HaltReason::Breakpoint)
-                }
-                Moment::After if !has_watchpoints => None,
-                Moment::After => {
-                    let hit = stops.watch_hit(&StepTrace::of(timeline), &read);
-                    hit.map(HaltReason::Watchpoint)
-                }
-            }
+        let halt = self.go_back_to(has_watchpoints, &mut |timeline, moment| match moment {
+            Moment::Before => stops.reached(timeline).next().map(|_| HaltReason::Breakpoint),
+            Moment::After => stops.watch_hit(timeline).map(HaltReason::Watchpoint),
         });
-        let boards = &self.debugger.boards;
-        let halting = stops.breakpoints_held(&boards.registers(), &|at| boards.peek(at)).collect();
+        let halting = stops.reached(&self.debugger.boards.timeline).collect();
         self.debugger.stops.set_halting(halting);
         halt
     }
@@ -143,9 +125,15 @@ impl SimulatedStepper<'_, '_> {
     /// caller stops the search, the present stays.
     /// Bus cycles are recorded if `traces`.
     fn go_back_to(&mut self, traces: bool, find: Find<'_>) -> HaltReason {
+        let present = self.timeline().step_count();
+        self.go_back_before(present, traces, find)
+    }
+
+    /// The same, with the last match before a step.
+    fn go_back_before(&mut self, end: u64, traces: bool, find: Find<'_>) -> HaltReason {
         let now = self.timeline().bookmark();
         self.debugger.in_reverse_search = true;
-        let found = self.search(traces, find);
+        let found = self.search(end, traces, find);
         self.debugger.in_reverse_search = false;
         match found {
             Ok(None) => self.go_to_start(),
@@ -162,15 +150,15 @@ impl SimulatedStepper<'_, '_> {
         }
     }
 
-    /// Returns the last match before the present, and its step. The history is searched segment by
+    /// Returns the last match before a step, and its step. The history is searched segment by
     /// segment, from snapshot to snapshot, the latest first. A segment is replayed forward, so its
     /// last match counts.
     fn search(
         &mut self,
+        mut end: u64,
         traces: bool,
         find: Find<'_>,
     ) -> Result<Option<(u64, HaltReason)>, Interrupted> {
-        let mut end = self.timeline().step_count();
         while let Some(begin) = self.timeline().segment_before(end) {
             let (mut at, mut last) = (None, None);
             let mut visit = |timeline: &Timeline, outcome| match outcome {

@@ -38,8 +38,8 @@ impl<'a, 'b> SimulatedStepper<'a, 'b> {
 
     /// Runs until an instruction outside of interrupt services has been executed after which `done`
     /// returns `true`, or to a breakpoint or watchpoint. A motion that begins within a service does
-    /// not leave out others.
-    fn run_until(&mut self, done: impl Fn(&Debugger, InService) -> bool) -> HaltReason {
+    /// not leave out others; `done` is told whether this one does.
+    fn run_until(&mut self, done: impl Fn(&Debugger, bool) -> bool) -> HaltReason {
         let in_service = self.debugger.boards.timeline.in_service();
         loop {
             let Some(outcome) = self.next_step() else { return HaltReason::Paused };
@@ -50,19 +50,12 @@ impl<'a, 'b> SimulatedStepper<'a, 'b> {
                 return halt;
             }
             let is_served = !in_service && self.debugger.boards.timeline.in_service();
-            if outcome == StepOutcome::Executed
-                && !is_served
-                && done(self.debugger, InService(in_service))
-            {
+            if outcome == StepOutcome::Executed && !is_served && done(self.debugger, in_service) {
                 return HaltReason::Completed;
             }
         }
     }
 }
-
-/// Whether a motion began within an interrupt service.
-#[derive(Clone, Copy)]
-struct InService(bool);
 
 impl Stepper for SimulatedStepper<'_, '_> {
     fn debugger(&self) -> &Debugger {
@@ -82,7 +75,7 @@ impl Stepper for SimulatedStepper<'_, '_> {
                 Goal::None => false,
                 Goal::Address(address) => registers.pc == address && !is_resumed,
                 // A service that returns to the routine is not the routine that returns.
-                Goal::Return { .. } if is_resumed && !began_in_service.0 => false,
+                Goal::Return { .. } if is_resumed && !began_in_service => false,
                 // Above: the routine has dropped its return address.
                 Goal::Return { address, sp } => {
                     registers.sp > sp
@@ -90,7 +83,7 @@ impl Stepper for SimulatedStepper<'_, '_> {
                             && (registers.pc == address || debugger.has_returned())
                 }
                 Goal::ReturnAbove(sp) => registers.sp > sp && debugger.has_returned(),
-                Goal::True(condition) => condition.value(&registers, &|at| debugger.peek(at)) != 0,
+                Goal::True(condition) => condition.value(&debugger.boards) != 0,
             }
         })
     }

@@ -10,6 +10,8 @@ use firmware::profile::BoardProfile;
 use firmware_wire::StoppedState;
 use tdlasm::image::Image;
 
+use crate::program::LoadedProgram;
+
 use super::kernel::{DebugKernel, KernelError};
 use super::{BreakInSymbols, KERNEL_START, with_registers};
 
@@ -50,13 +52,14 @@ pub(crate) struct TargetProgram {
 }
 
 impl TargetProgram {
-    /// Creates a program; `code` has the symbols that [`BreakInSymbols`] names.
+    /// Checks a program, and builds the kernel.
     pub(crate) fn new(
         profile: &BoardProfile,
-        image: Image,
-        entry: u16,
-        code: &CodeMap,
+        program: &LoadedProgram,
     ) -> Result<Self, TargetError> {
+        let (image, entry) = (program.mapped.image.clone(), program.entry);
+        // Only the program's own symbols: the monitor has a PCRPT, too, which can't halt a program.
+        let code = CodeMap::from_programs([program.mapped.clone()]);
         let ram = profile.ram.addresses();
         for run in image.runs() {
             let last = run.address.saturating_add((run.bytes.len() - 1) as u16);

@@ -5,6 +5,7 @@ use board_simulator::{Registers, StepOutcome};
 
 use crate::debugger::{Debugger, ShouldStop};
 use crate::exec::HaltReason;
+use crate::expression::MachineState;
 use crate::stepper::STOP_CHECK_STEPS;
 use crate::target::{BLOCK_BYTES, TwinEvent};
 
@@ -12,11 +13,6 @@ use crate::target::{BLOCK_BYTES, TwinEvent};
 const MAX_CATCH_UP_T_STATES: u64 = 442_368_000;
 const TWIN_DIVERGED: &str = "the simulation and the board differ; going back is possible only to \
                              this point";
-
-enum CatchUpError {
-    Stopped,
-    Diverged,
-}
 
 impl Debugger {
     /// Lets the twin catch up with the target, and shows the twin from now on.
@@ -32,14 +28,11 @@ impl Debugger {
         self.in_reverse_search = false;
         let step = self.step_count();
         self.boards.target_mut().twin.present = caught_up.is_ok().then_some(step);
-        caught_up.map_err(|error| match error {
-            CatchUpError::Stopped => HaltReason::Paused,
-            CatchUpError::Diverged => {
-                self.copy_target_state();
-                self.boards.target_mut().set_error(TWIN_DIVERGED);
-                HaltReason::TargetError
-            }
-        })
+        if caught_up == Err(HaltReason::TargetError) {
+            self.copy_target_state();
+            self.boards.target_mut().set_error(TWIN_DIVERGED);
+        }
+        caught_up
     }
 
     /// Shows the target again if the twin has caught up with it.
@@ -51,7 +44,7 @@ impl Debugger {
         if halt == HaltReason::Paused { HaltReason::TwinCaughtUp } else { halt }
     }
 
-    fn catch_up(&mut self, should_stop: ShouldStop<'_>) -> Result<(), CatchUpError> {
+    fn catch_up(&mut self, should_stop: ShouldStop<'_>) -> Result<(), HaltReason> {
         while let Some(event) = self.boards.target_mut().twin.events.pop_front() {
             if let Err(error) = self.apply_event(&event, &mut *should_stop) {
                 // The next attempt repeats this event, from the step that the twin has reached.
@@ -66,7 +59,7 @@ impl Debugger {
         &mut self,
         event: &TwinEvent,
         should_stop: ShouldStop<'_>,
-    ) -> Result<(), CatchUpError> {
+    ) -> Result<(), HaltReason> {
         match event {
             TwinEvent::Sent(bytes) => self.send_simulated(bytes),
             TwinEvent::RegistersSet(to) => self.change_simulated(|board| board.set_registers(to)),
@@ -78,12 +71,12 @@ impl Debugger {
         Ok(())
     }
 
-    /// Runs the twin until its registers have these values.
+    /// Runs the twin until its registers have these values; it fails with `TargetError` if they never do.
     fn run_to_registers(
         &mut self,
         to: &Registers,
         should_stop: ShouldStop<'_>,
-    ) -> Result<(), CatchUpError> {
+    ) -> Result<(), HaltReason> {
         let end = self.boards.timeline.board().clock() + MAX_CATCH_UP_T_STATES;
         let mut steps = 0;
         loop {
@@ -93,16 +86,16 @@ impl Debugger {
             }
             steps += 1;
             if steps % STOP_CHECK_STEPS == 0 && (should_stop)(self) {
-                return Err(CatchUpError::Stopped);
+                return Err(HaltReason::Paused);
             }
             let outcome = self.boards.timeline.step();
             if outcome == StepOutcome::Idle {
                 // In HALT. The target was halted at the instruction after it.
                 let woken = Registers { pc: now.pc.wrapping_add(1), ..now };
-                return if is_same(&woken, to) { Ok(()) } else { Err(CatchUpError::Diverged) };
+                return if is_same(&woken, to) { Ok(()) } else { Err(HaltReason::TargetError) };
             }
             if self.boards.timeline.board().clock() >= end {
-                return Err(CatchUpError::Diverged);
+                return Err(HaltReason::TargetError);
             }
         }
     }

@@ -1,17 +1,10 @@
-//! Predicts the next PC by executing one instruction on a scratch processor.
+//! Predicts the next instruction by executing one instruction on a scratch processor.
 
 use board_simulator::Registers;
 use z80_core::{Bus, Cpu};
 
 /// Limit of consecutive prefixes; each is a step of the processor.
 const MAX_PREFIXES: usize = 64;
-
-pub(super) struct NextState {
-    /// The address of the next instruction.
-    pub(super) next: u16,
-    /// The registers, valid for an instruction that accesses neither memory nor ports.
-    pub(super) registers: Registers,
-}
 
 /// Reads the target's memory. No instruction reads what it has written.
 struct ReadOnlyBus<'a>(&'a dyn Fn(u16) -> u8);
@@ -30,16 +23,16 @@ impl Bus for ReadOnlyBus<'_> {
     fn output(&mut self, _port: u16, _value: u8) {}
 }
 
-/// Predicts the state after the instruction at PC. A repeating instruction such as LDIR counts as
-/// complete, and HALT as ended by an interrupt.
-pub(super) fn predict_next(registers: &Registers, read: &dyn Fn(u16) -> u8) -> NextState {
+/// Predicts the registers after the instruction at PC; others than PC are valid for an instruction
+/// that accesses neither memory nor ports. A repeating instruction such as LDIR counts as complete,
+/// and HALT as ended by an interrupt.
+pub(super) fn predict_next(registers: &Registers, read: &dyn Fn(u16) -> u8) -> Registers {
     let at = registers.pc;
     let opcode = read(at);
     let repeats = opcode == 0xED && read(at.wrapping_add(1)) & 0xF4 == 0xB0;
     let length = if repeats { Some(2) } else { (opcode == 0x76).then_some(1) };
     if let Some(length) = length {
-        let next = at.wrapping_add(length);
-        return NextState { next, registers: Registers { pc: next, ..*registers } };
+        return Registers { pc: at.wrapping_add(length), ..*registers };
     }
     let mut cpu = Cpu::new();
     cpu.set_registers(registers);
@@ -53,7 +46,7 @@ pub(super) fn predict_next(registers: &Registers, read: &dyn Fn(u16) -> u8) -> N
             break;
         }
     }
-    NextState { next: cpu.pc(), registers: cpu.registers() }
+    cpu.registers()
 }
 
 #[cfg(test)]
@@ -67,7 +60,7 @@ mod tests {
             0x9001 => 0x12,
             at => code.get(usize::from(at.wrapping_sub(0x8000))).copied().unwrap_or(0),
         };
-        predict_next(&Registers { pc: 0x8000, sp: 0x9000, ..registers }, &read).next
+        predict_next(&Registers { pc: 0x8000, sp: 0x9000, ..registers }, &read).pc
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use board_simulator::Registers;
 use firmware::code_map::CodeMap;
-
 use z80_core::is_call;
+
+use crate::expression::MachineState;
 
 /// Stack words searched for return addresses of calls that were not observed.
 const STACK_WORDS: u16 = 24;
@@ -22,14 +23,7 @@ pub struct OpenCall {
     /// Whether the call was observed rather than guessed from the stack.
     pub was_seen: bool,
     /// The address of the return address on the stack.
-    sp: u16,
-}
-
-impl OpenCall {
-    /// The address of the return address on the stack.
-    pub(crate) fn sp(&self) -> u16 {
-        self.sp
-    }
+    pub sp: u16,
 }
 
 /// The observed open calls, innermost last.
@@ -65,16 +59,17 @@ impl CallStack {
 
     /// Returns the open calls, innermost first. Below the first observed call, each stack word that
     /// points behind a CALL instruction is taken for a return address.
-    pub(crate) fn list(&self, sp: u16, code: &CodeMap, read: &dyn Fn(u16) -> u8) -> Vec<OpenCall> {
-        let read_word = |at: u16| u16::from_le_bytes([read(at), read(at.wrapping_add(1))]);
+    pub(crate) fn list(&self, code: &CodeMap, state: &dyn MachineState) -> Vec<OpenCall> {
+        let read_word =
+            |at: u16| u16::from_le_bytes([state.peek(at), state.peek(at.wrapping_add(1))]);
         let seen = self.open.iter().rev().copied();
         let outermost = self.open.first().map(|call| call.sp.wrapping_add(2));
-        let sp = outermost.unwrap_or(sp);
+        let sp = outermost.unwrap_or(state.registers().sp);
         let words = (0..STACK_WORDS).map(|word| sp.wrapping_add(2 * word));
         let guessed = words.filter_map(|at| {
             let site = read_word(at).wrapping_sub(3);
             let is_code = code.line_at(site).is_some_and(|line| line.is_code);
-            let calls = is_code && is_call(read(site));
+            let calls = is_code && is_call(state.peek(site));
             let routine = read_word(site.wrapping_add(1));
             calls.then_some(OpenCall { routine, site, is_service: false, was_seen: false, sp: at })
         });

@@ -20,37 +20,38 @@ const MAX_SNAPSHOTS: usize = 112;
 
 /// A copy of the board without its output, and the timeline's state that belongs to it.
 pub(super) struct Snapshot {
-    pub(super) board: BoardModel<QueueLine>,
+    board: BoardModel<QueueLine>,
     /// The length of the board's output.
     pub(super) output_bytes: usize,
     pub(super) present: Present,
 }
 
 impl Snapshot {
+    /// Copies a board, and records what is new of its output.
+    pub(super) fn of(
+        board: &mut BoardModel<QueueLine>,
+        present: &Present,
+        recorded_output: &mut Vec<u8>,
+    ) -> Self {
+        // Not copied: each snapshot would contain all output before it.
+        let output = std::mem::take(&mut board.line_mut().from_board);
+        let copy = board.clone();
+        recorded_output.extend(output.get(recorded_output.len()..).unwrap_or_default());
+        let output_bytes = output.len();
+        board.line_mut().from_board = output;
+        Self { board: copy, output_bytes, present: present.clone() }
+    }
+
+    /// Returns the board with its output, and what belongs to it.
+    pub(super) fn restored(&self, recorded_output: &[u8]) -> (BoardModel<QueueLine>, Present) {
+        let mut board = self.board.clone();
+        board.line_mut().from_board = recorded_output[..self.output_bytes].to_vec();
+        let inputs_sent = self.present.inputs_delivered;
+        (board, Present { inputs_sent, ..self.present.clone() })
+    }
+
     fn step(&self) -> u64 {
         self.present.step
-    }
-}
-
-/// The numbers of steps so far that a reverse step can stop at: those outside of interrupt
-/// services, and all.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct ReverseStepCounts {
-    outside_services: u64,
-    all: u64,
-}
-
-impl ReverseStepCounts {
-    /// Counts an executed step; `in_service` if it began within an interrupt service.
-    pub(super) fn count(&mut self, in_service: bool) {
-        self.all += 1;
-        self.outside_services += u64::from(!in_service);
-    }
-
-    /// Returns the number of steps to compare for a reverse step: all steps if it begins within an
-    /// interrupt service, else those outside of services.
-    pub(super) fn get(self, in_service: bool) -> u64 {
-        if in_service { self.all } else { self.outside_services }
     }
 }
 
@@ -104,12 +105,13 @@ impl History {
         self.snapshots.get(after.checked_sub(1)?)
     }
 
-    /// The last snapshot with at most `count` steps of a kind; see [`ReverseStepCounts::get`].
-    pub(super) fn snapshot_with(&self, count: u64, in_service: bool) -> Option<&Snapshot> {
-        let after = self
-            .snapshots
-            .partition_point(|snapshot| snapshot.present.counts.get(in_service) <= count);
-        self.snapshots.get(after.checked_sub(1)?)
+    /// The step of the first snapshot after more than `count` instructions, `Some(None)` if there is
+    /// none; `None` if that is the first of all.
+    pub(super) fn segment_end(&self, count: u64, in_service: bool) -> Option<Option<u64>> {
+        let is_before =
+            |snapshot: &Snapshot| snapshot.present.counts[usize::from(in_service)] <= count;
+        let after = self.snapshots.partition_point(is_before);
+        (after > 0).then(|| self.snapshots.get(after).map(Snapshot::step))
     }
 
     /// The first step of the history.

@@ -1,10 +1,9 @@
 //! The panes, the cursor in the source, and the actions at it.
 
 use super::{Cursor, KeyAction, NARROW_ROW, Screen};
+use crate::Debugger;
 use crate::commands::Pane;
 use crate::render;
-use crate::stops::Breakpoint;
-use crate::{Debugger, ExecCommand};
 
 impl Screen {
     pub(super) fn show_current_code(&mut self, debugger: &Debugger) {
@@ -79,26 +78,21 @@ impl Screen {
         Some(Cursor { file: file.to_owned(), line: line as usize })
     }
 
-    /// The first instruction at or below the cursor; without a cursor, PC.
-    pub(super) fn cursor_address(&self, debugger: &Debugger) -> Option<u16> {
-        match &self.cursor {
-            Some(Cursor { file, line }) => {
-                debugger.code().breakpoint_line(file, *line as u32)?.1.first().copied()
-            }
-            None => Some(debugger.registers().pc),
-        }
-    }
-
-    pub(super) fn run_to_cursor(
+    /// The action at the first instruction at or below the cursor, or, without a cursor, at PC.
+    pub(super) fn at_cursor(
         &mut self,
         debugger: &Debugger,
-        motion: fn(u16) -> ExecCommand,
+        action: impl FnOnce(u16) -> KeyAction,
     ) -> KeyAction {
-        let Some(address) = self.cursor_address(debugger) else {
+        let address = match &self.cursor {
+            Some(Cursor { file, line }) => debugger.code().breakpoint_line(file, *line as u32),
+            None => Some((0, vec![debugger.registers().pc])),
+        };
+        let Some(address) = address.and_then(|(_, addresses)| addresses.first().copied()) else {
             self.status = "no instruction at or below the cursor".to_owned();
             return KeyAction::Nothing;
         };
-        KeyAction::Move(motion(address))
+        action(address)
     }
 
     /// The first address in the memory pane, or HL.
@@ -107,25 +101,5 @@ impl Screen {
             Pane::Memory(at) => at,
             _ => debugger.registers().hl,
         }
-    }
-
-    pub(super) fn toggle_break(&mut self, debugger: &mut Debugger) -> KeyAction {
-        let Some(at) = self.cursor_address(debugger) else {
-            self.status = "no instruction at or below the cursor".to_owned();
-            return KeyAction::Nothing;
-        };
-        let was = debugger.stops.has_breakpoint(at);
-        if let (false, Err(problem)) = (was, debugger.can_set_breakpoint(at)) {
-            self.status = problem;
-            return KeyAction::Nothing;
-        }
-        let stops = &mut debugger.stops;
-        stops.remove_breakpoints_at(at);
-        if !was {
-            stops.add_breakpoint(Breakpoint::at(at));
-        }
-        let what = if was { "no breakpoint" } else { "breakpoint" };
-        self.status = format!("{what} at {}", debugger.code().describe_address(at));
-        KeyAction::Nothing
     }
 }

@@ -13,6 +13,7 @@ use ratatui::{Frame, Terminal};
 use super::{KEYS, NARROW_ROW, Screen};
 use crate::Debugger;
 use crate::commands::Pane;
+use crate::panes::CustomPane;
 use crate::render;
 
 /// Width of the right column.
@@ -96,11 +97,8 @@ impl Screen {
         pane: &Pane,
         lines: Vec<String>,
     ) {
-        let custom = |name| Some(debugger.find_pane(name)?.title());
-        let title = match pane {
-            Pane::Custom(name) => custom(name).unwrap_or(name),
-            pane => pane_title(pane),
-        };
+        let (_, name) = pane.names();
+        let title = debugger.find_pane(name).map_or(name, CustomPane::title);
         let is_memory = matches!(pane, Pane::Memory(_));
         let Some(step_addresses) = debugger.step_addresses.as_ref().filter(|_| is_memory) else {
             return draw_panel(frame, area, title, lines);
@@ -217,21 +215,6 @@ impl Screen {
         let lines: Vec<Line<'_>> = lines.into_iter().enumerate().map(style).collect();
         let title = render::printable(&here.file);
         frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
-    }
-}
-
-fn pane_title(pane: &Pane) -> &'static str {
-    match pane {
-        Pane::Source(..) => "Source",
-        Pane::Code(_) => "Instructions",
-        Pane::Memory(_) => "Memory",
-        Pane::Registers => "Registers",
-        Pane::Calls => "Calls",
-        Pane::Custom(_) => "",
-        Pane::Stops => "Breakpoints",
-        Pane::Displays => "Expressions",
-        Pane::Console => "Console: c runs, keys go to the board",
-        Pane::Help => "Help",
     }
 }
 

@@ -33,7 +33,7 @@ fn debugger() -> Debugger {
     std::fs::write(&path, PROGRAM).expect("it is written");
     let file = ProgramFile { path, ..ProgramFile::default() };
     let loaded = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
-    open_program(&profile, loaded).unwrap_or_else(|error| panic!("{error}"))
+    open_program(&profile, loaded, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Characters of two, three and four bytes, one of which has other lengths in other cases.

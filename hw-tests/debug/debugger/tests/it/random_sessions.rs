@@ -8,7 +8,7 @@ mod kernel;
 mod simulated;
 
 use board_debugger::commands::execute;
-use board_debugger::{BreakpointId, Debugger, LoadedProgram, ProgramFile};
+use board_debugger::{Debugger, LoadedProgram, ProgramFile, StopId};
 use firmware::profile::BoardProfile;
 
 /// Sessions of each kind.
@@ -64,11 +64,8 @@ struct Expected {
     stops: Vec<u32>,
 }
 
-fn stop_ids(debugger: &Debugger) -> Vec<BreakpointId> {
-    let breaks = debugger.stops.breakpoints().map(|(id, _)| id);
-    let mut all: Vec<u32> = breaks.chain(debugger.stops.watchpoints().map(|(id, _)| id)).collect();
-    all.sort_unstable();
-    all
+fn stop_ids(debugger: &Debugger) -> Vec<StopId> {
+    debugger.stops.iter().map(|(id, _)| id).collect()
 }
 
 impl Expected {

@@ -22,7 +22,7 @@ pub(crate) fn debugger(program: &str) -> Debugger {
     std::fs::write(&path, program).expect("it is written");
     let file = ProgramFile { path, ..ProgramFile::default() };
     let loaded = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
-    open_program(&profile, loaded).unwrap_or_else(|error| panic!("{error}"))
+    open_program(&profile, loaded, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The state in which a debugger is halted.

@@ -2,7 +2,7 @@
 //! what the view shows of a step.
 
 use board_debugger::commands::{self, CommandOutcome, execute, outcome_text};
-use board_debugger::{Debugger, ExecCommand, HaltReason};
+use board_debugger::{Debugger, ExecCommand, HaltReason, StopKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
@@ -59,8 +59,9 @@ fn breakpoints_that_are_changed_during_a_search_are_kept_and_do_not_change_it() 
             false
         });
         assert_eq!(outcome, Ok(CommandOutcome::Halted(end)), "{search}");
-        let stops = debugger.stops.breakpoints().map(|(id, breakpoint)| (id, breakpoint.address));
-        assert_eq!(stops.collect::<Vec<_>>(), [(2, 0x8000)], "{search}");
+        let stops = debugger.stops.iter().map(|(id, stop)| (id, stop.kind));
+        let expected = [(2, StopKind::Breakpoint(0x8000))];
+        assert_eq!(stops.collect::<Vec<_>>(), expected, "{search}");
         expect_at(&debugger, place);
     }
 }

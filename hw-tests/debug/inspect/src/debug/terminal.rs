@@ -237,18 +237,15 @@ fn key_bytes(key: KeyCode) -> Vec<u8> {
 }
 
 /// The far end of the board's line.
+#[derive(Default)]
 pub(super) struct ConsoleLine {
+    /// The line that another program can open; without one, output is shown only in the pane.
     line: Option<PtyLine>,
     /// The number of bytes of the board's output that were forwarded.
     passed: usize,
 }
 
 impl ConsoleLine {
-    /// No line: output is shown only in the debugger's pane.
-    pub(super) fn pane() -> Self {
-        Self { line: None, passed: 0 }
-    }
-
     /// A pseudo-terminal that another program can open; its path goes to standard error.
     pub(super) fn pseudo_terminal() -> io::Result<Self> {
         let line = PtyLine::open(BAUD)?;

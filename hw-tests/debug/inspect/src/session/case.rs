@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use board_debugger::panes::read_panes;
-use board_debugger::{Breakpoint, Debugger, LoadedProgram, board_with_program};
+use board_debugger::{Debugger, LoadedProgram, Stop, board_with_program};
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED, USAGE};
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
@@ -39,7 +39,7 @@ pub(super) fn open(
     }
     let program = LoadedProgram::new(file.program.linked.clone(), state.registers.pc);
     let panes = read_panes(Path::new(path)).map_err(|error| program_error(error.into()))?;
-    let (mut board, code) = board_with_program(profile, program).map_err(program_error)?;
+    let (mut board, code) = board_with_program(profile, program)?;
     board
         .bus_mut()
         .load(*ram.start(), &state.memory[usize::from(*ram.start())..=usize::from(*ram.end())]);
@@ -48,10 +48,9 @@ pub(super) fn open(
         board.bus_mut().load(state.return_address, &[HALT]);
     }
     board.set_registers(&state.registers);
-    let mut debugger = Debugger::new(board, code);
-    panes.into_iter().for_each(|pane| debugger.add_pane(pane));
+    let mut debugger = Debugger::new(board, code).with_panes(panes);
     for address in [state.registers.pc, state.return_address] {
-        debugger.stops.add_breakpoint(Breakpoint::at(address));
+        debugger.stops.add(Stop::at(address));
     }
     let message = Some(message(name, &state));
     Ok(StartedSession { message, ..StartedSession::program(debugger) })

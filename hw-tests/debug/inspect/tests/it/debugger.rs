@@ -1,15 +1,16 @@
 //! The debugger: motions forward and back, stops, and the registers by the article's names.
 
 use board_debugger::{
-    BoundExpression, Breakpoint, Debugger, ExecCommand, FLAGS, HaltReason, HitCondition,
-    REGISTER_NAMES, WatchHit, WatchTarget, WatchTrigger, Watchpoint, register_value, set_register,
+    BoundExpression, Debugger, ExecCommand, FLAGS, HaltReason, HitCondition, MachineState,
+    REGISTER_NAMES, Stop, StopKind, WatchHit, WatchTarget, WatchTrigger, Watchpoint,
+    register_value, set_register,
 };
 use board_simulator::{AccessKind, BusAccess, Registers};
 use firmware::code_map::CodeMap;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use sargon_corpus::encode;
-use sargon_debugging::{EntryOutcome, open_for_position, run_to_exchange, xchng_register_roles};
+use sargon_debugging::{EntryOutcome, open_position, run_to_exchange, xchng_register_roles};
 use sargon_reference::{Square, evaluate, parse_fen};
 
 /// The article's Figure 1.
@@ -24,7 +25,8 @@ fn at_e5(behaviour: Behaviour) -> Debugger {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let position = parse_fen(FIGURE_1).expect("a position");
     let evaluator = Evaluator { behaviour, own: None };
-    let board = open_for_position(&profile, &evaluator, &position).expect("it is built");
+    let board =
+        open_position(&profile, &evaluator, &position, None, &mut |_| false).expect("it is built");
     let session = run_to_exchange(board, square("e5"), 10.0, &mut |_| false);
     let session = session.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(session.outcome, EntryOutcome::Reached);
@@ -42,7 +44,7 @@ fn corrected() -> Debugger {
 
 fn break_at(debugger: &mut Debugger, label: &str) -> u16 {
     let address = debugger.code().symbol(label).unwrap_or_else(|| panic!("no {label}"));
-    debugger.stops.add_breakpoint(Breakpoint::at(address));
+    debugger.stops.add(Stop::at(address));
     address
 }
 
@@ -105,9 +107,7 @@ fn conditions_select_passages_forward_and_back() {
     debugger.stops.remove_breakpoints_at(xchng);
     let last = format!("[M3] == {} && HL != 0", squares[squares.len() - 1]);
     let condition = BoundExpression::parse(&last, debugger.code()).expect("a condition");
-    debugger
-        .stops
-        .add_breakpoint(Breakpoint { condition: Some(condition), ..Breakpoint::at(xchng) });
+    debugger.stops.add(Stop { condition: Some(condition), ..Stop::at(xchng) });
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Breakpoint);
     assert_eq!(Some(&debugger.peek(variable)), squares.last());
 }
@@ -117,7 +117,7 @@ fn memory_and_ports_are_watched_in_both_directions() {
     let mut debugger = corrected();
     let array = debugger.code().symbol("ATKLST").expect("ATKLST");
     let watch = Watchpoint::writes(array, 14);
-    let id = debugger.stops.add_watchpoint(watch);
+    let id = debugger.stops.add(Stop::new(StopKind::Watchpoint(watch)));
     let filed = debugger.dump(array, 14);
     let (found, access) = touched(run(&mut debugger, ExecCommand::ReverseContinue));
     assert_eq!((found, access.kind), (id, AccessKind::Write));
@@ -127,13 +127,13 @@ fn memory_and_ports_are_watched_in_both_directions() {
     assert_eq!(debugger.dump(array, 14), filed, "and after it");
     debugger.stops.remove(id);
     // The 68B50's data register.
-    debugger.stops.add_watchpoint(Watchpoint {
+    debugger.stops.add(Stop::new(StopKind::Watchpoint(Watchpoint {
         target: WatchTarget::Ports,
         first: 0x81,
         count: 1,
         reads: false,
         writes: true,
-    });
+    })));
     let (_, access) = touched(run(&mut debugger, ExecCommand::Continue));
     assert_eq!(
         (access.kind, access.address & 0xFF, access.value),
@@ -217,11 +217,22 @@ fn a_manual_change_discards_the_recorded_past() {
     assert_eq!(residue, 0, "no attackers");
 }
 
+/// A state in which each byte of memory is the low byte of its address.
+struct LowAddressBytes;
+
+impl MachineState for LowAddressBytes {
+    fn registers(&self) -> Registers {
+        Registers { af: 0x1240, hl: 0x8003, de_alt: 7, ..Registers::default() }
+    }
+
+    fn peek(&self, address: u16) -> u8 {
+        (address & 0xFF) as u8
+    }
+}
+
 #[test]
 fn conditions_are_parsed_with_their_precedence() {
     let code = CodeMap::new(&[]);
-    let registers = Registers { af: 0x1240, hl: 0x8003, de_alt: 7, ..Registers::default() };
-    let read = |at: u16| (at & 0xFF) as u8;
     for (text, expected) in [
         ("A == 12H", 1),
         ("a == 0x12 && f & 40H", 1),
@@ -235,7 +246,7 @@ fn conditions_are_parsed_with_their_precedence() {
     ] {
         let condition =
             BoundExpression::parse(text, &code).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(condition.value(&registers, &read), expected, "{text}");
+        assert_eq!(condition.value(&LowAddressBytes), expected, "{text}");
     }
     for text in ["", "A ==", "NOSUCH == 1", "[HL", "A = 1", "99999", &"(".repeat(100)] {
         assert!(BoundExpression::parse(text, &code).is_err(), "{text}");
@@ -247,7 +258,7 @@ fn hit_counts_select_passages_and_restart_with_the_program() {
     let mut debugger = corrected();
     let address = debugger.code().symbol("ATTACK").expect("ATTACK");
     let hits = HitCondition::parse("== 3").expect("a count");
-    let id = debugger.stops.add_breakpoint(Breakpoint { hits, ..Breakpoint::at(address) });
+    let id = debugger.stops.add(Stop { hits, ..Stop::at(address) });
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Breakpoint);
     assert_eq!(debugger.hit_count(id), 3);
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Idle, "the third one alone");
@@ -265,7 +276,8 @@ fn hit_counts_select_passages_and_restart_with_the_program() {
 fn a_register_is_watched_in_both_directions() {
     let mut debugger = corrected();
     let before = debugger.registers().hl;
-    debugger.stops.add_watchpoint(Watchpoint::register("HL").expect("a register"));
+    let watch = Watchpoint::register("HL").expect("a register");
+    debugger.stops.add(Stop::new(StopKind::Watchpoint(watch)));
     let HaltReason::Watchpoint(WatchHit {
         trigger: WatchTrigger::Register { name, before: from, after },
         ..

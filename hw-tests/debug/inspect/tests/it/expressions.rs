@@ -39,7 +39,8 @@ fn a_watchpoint_states_its_address_and_width() {
         ("port 80H,2 r", "reads of 2 ports at 80H"),
     ] {
         let out = run(&format!("watch {what}\nstops\n"));
-        let expected = [format!("watchpoint 1: {expected}"), format!("1: watch {expected}")];
+        let listed = format!("1: watch {expected}; 0 hits so far");
+        let expected = [format!("watchpoint 1: {expected}"), listed];
         assert_eq!(out.lines().collect::<Vec<_>>(), expected, "{what}");
     }
     let bench = Bench::new();

@@ -67,7 +67,7 @@ fn a_terminal_shows_a_pane_at_the_right_and_by_tab() {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let file = ProgramFile { path: bench.path("count.asm"), ..Default::default() };
     let program = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
-    let debugger = open_program(&profile, program).unwrap_or_else(|error| panic!("{error}"));
+    let debugger = open_program(&profile, program, None).unwrap_or_else(|error| panic!("{error}"));
     let mut view = View::new(debugger);
     let right = view.text(100, 40);
     assert!(right.contains("What is counted") && right.contains("│count      250"), "{right}");

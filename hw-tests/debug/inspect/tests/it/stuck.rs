@@ -11,7 +11,7 @@ use assert_cmd::cargo::CommandCargoExt;
 use board_debugger::{Debugger, ExecCommand, HaltReason, RunAborted};
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
-use sargon_debugging::{EntryOutcome, open_for_position, run_to_exchange};
+use sargon_debugging::{EntryOutcome, open_position, run_to_exchange};
 use sargon_reference::{Square, parse_fen};
 use serde_json::json;
 
@@ -46,7 +46,8 @@ fn hanging(folder: &Path) -> Debugger {
     let evaluator = Evaluator { own: Some(folder.to_owned()), ..Evaluator::default() };
     let position = parse_fen(FIGURE_1).expect("a position");
     let square = Square::named("e5").expect("a square");
-    let board = open_for_position(&profile, &evaluator, &position).expect("it is built");
+    let board =
+        open_position(&profile, &evaluator, &position, None, &mut |_| false).expect("it is built");
     let session = run_to_exchange(board, square, 0.5, &mut |_| false);
     let session = session.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(session.outcome, EntryOutcome::Aborted(RunAborted::TimedOut(0.5)));
@@ -104,7 +105,7 @@ fn stepping_over_a_call_that_never_returns_can_be_stopped() {
         let profile = BoardProfile::named("rc2014-classic").expect("it ships");
         let file = board_debugger::ProgramFile { path: file, ..Default::default() };
         let program = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
-        let mut debugger = board_debugger::open_program(&profile, program)
+        let mut debugger = board_debugger::open_program(&profile, program, None)
             .unwrap_or_else(|error| panic!("{error}"));
         for motion in [ExecCommand::StepOver, ExecCommand::StepLine, ExecCommand::StepOut] {
             let mut asked = 0;

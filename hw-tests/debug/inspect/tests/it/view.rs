@@ -9,7 +9,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Color;
-use sargon_debugging::{open_for_position, run_to_exchange};
+use sargon_debugging::{open_position, run_to_exchange};
 use sargon_reference::{Square, parse_fen};
 
 use crate::debugger::FIGURE_1;
@@ -26,7 +26,8 @@ fn view() -> View {
     let position = parse_fen(FIGURE_1).expect("a position");
     let square = Square::named("e5").expect("a square");
     let evaluator = Evaluator::default();
-    let board = open_for_position(&profile, &evaluator, &position).expect("it is built");
+    let board =
+        open_position(&profile, &evaluator, &position, None, &mut |_| false).expect("it is built");
     let session = run_to_exchange(board, square, 10.0, &mut |_| false);
     View::new(session.unwrap_or_else(|error| panic!("{error}")).debugger)
 }
@@ -87,7 +88,7 @@ fn keys_step_stop_and_go_back() {
     row(&drawn(&view), "written");
     let before = view.debugger.clock();
     press(&mut view, "b");
-    assert!(row(&drawn(&view), "breakpoint at").len() > 20);
+    assert!(row(&drawn(&view), "breakpoint 3 at").len() > 20);
     row(&drawn(&view), ">*");
     press(&mut view, "c");
     assert!(view.debugger.clock() >= before);
@@ -221,7 +222,7 @@ fn bytes_that_a_step_reads_and_writes_have_colours_and_memory_is_edited_in_its_p
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let file = board_debugger::ProgramFile { path, ..Default::default() };
     let program = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
-    let debugger = board_debugger::open_program(&profile, program);
+    let debugger = board_debugger::open_program(&profile, program, None);
     let mut view = View::new(debugger.unwrap_or_else(|error| panic!("{error}")));
     press(&mut view, ":memory 9000H\ne5AH 5BH\ns");
     assert!(row(&drawn(&view), "9000  5A 5B").contains("Z["));

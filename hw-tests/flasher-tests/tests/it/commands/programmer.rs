@@ -189,7 +189,8 @@ fn invalid_options_are_rejected_and_nothing_is_written() {
         }
     }
     // Intel HEX is detected by its content.
-    rcflash(&["image", "-o", &rom, &disguised]).assert_ends(0, &["65528 of them fill"]);
+    rcflash(&["image", "-o", &rom, &disguised])
+        .assert_ends(0, &["of the board rc2014-classic, 65528 of them fill"]);
 }
 
 /// The sum is 123456789 in ASCII added up by hand; the CRC is that of Python's zlib.

@@ -206,6 +206,10 @@ fn a_name_that_is_taken_is_refused_before_the_board_is_probed() {
     let end = setup(&folder, "/dev/ttyNONE", &["--name", "attic"]);
     let end = end.assert_ends(3, &["boards.attic: the name is taken"]);
     assert!(!end.messages.contains("probing"), "{}", end.messages);
+    for name in ["", "/dev/attic", "a/b"] {
+        let end = setup(&folder, "/dev/ttyNONE", &["--name", name]).assert_ends(3, &["--name"]);
+        assert!(!end.messages.contains("probing"), "{name}: {}", end.messages);
+    }
 }
 
 #[test]

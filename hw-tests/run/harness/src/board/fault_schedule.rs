@@ -91,12 +91,12 @@ impl fmt::Display for FaultCounts {
 pub(super) struct FaultSchedule {
     random: ChaCha8Rng,
     pub(super) counts: FaultCounts,
-    phase: Phase,
+    pub(super) phase: Phase,
 }
 
 /// The phase of a run, which limits the faults that are injected.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     /// No faults: the board has not been ready yet.
     Inactive,
     /// All faults.
@@ -143,15 +143,5 @@ impl FaultSchedule {
     /// Returns a random number from 0 to `limit` - 1.
     pub(super) fn random_below(&mut self, limit: u64) -> u64 {
         self.random.next_u64() % limit.max(1)
-    }
-
-    /// The board is ready for requests.
-    pub(super) fn set_active(&mut self) {
-        self.phase = Phase::Active;
-    }
-
-    /// The board must be recovered.
-    pub(super) fn set_recovering(&mut self) {
-        self.phase = Phase::Recovering;
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use firmware_wire::{Decoder, DecoderEvent, Frame, REPLY_BIT, kind};
 use rcflash_link::rig::reset::{ResetError, ResetOutcome};
@@ -10,8 +10,8 @@ use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{ControlLine, Transport};
 
-use super::fault_schedule::{FaultCounts, FaultSchedule, InjectedFault};
-use super::{Board, BoardError, ResetFn, RunningApplication};
+use super::fault_schedule::{FaultCounts, FaultSchedule, InjectedFault, Phase};
+use super::{Board, BoardError, ResetFn, RunningApplication, lock};
 
 /// Most attempts to open a disconnected device that fail.
 const MAX_FAILED_OPENS: u64 = 4;
@@ -35,8 +35,7 @@ pub(crate) struct FaultyBoard {
 }
 
 /// The state shared by board, lines and reset functions.
-#[derive(Clone)]
-struct Shared(Arc<Mutex<State>>);
+type Shared = Arc<Mutex<State>>;
 
 struct State {
     schedule: FaultSchedule,
@@ -47,17 +46,11 @@ struct State {
     is_wrong_firmware: bool,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl State {
     /// The board was reset and runs its monitor.
     fn reset(&mut self) {
         (self.is_stuck, self.is_wrong_firmware) = (false, false);
-        self.schedule.set_recovering();
+        self.schedule.phase = Phase::Recovering;
     }
 }
 
@@ -71,7 +64,7 @@ impl FaultyBoard {
             is_stuck: false,
             is_wrong_firmware: false,
         };
-        Self { board, result_byte, state: Shared(Arc::new(Mutex::new(state))) }
+        Self { board, result_byte, state: Arc::new(Mutex::new(state)) }
     }
 }
 
@@ -90,7 +83,7 @@ impl Board for FaultyBoard {
 
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
         {
-            let mut state = self.state.lock();
+            let mut state = lock(&self.state);
             if state.failed_opens > 0 {
                 state.failed_opens -= 1;
                 return Err(OpenError::NotFound(self.name().to_owned()).into());
@@ -115,22 +108,22 @@ impl Board for FaultyBoard {
     fn reset(&mut self, line: &mut dyn Transport) -> Result<ResetOutcome, ResetError> {
         let outcome = self.board.reset(line)?;
         if outcome == ResetOutcome::Done {
-            self.state.lock().reset();
+            lock(&self.state).reset();
         }
         Ok(outcome)
     }
 
     fn on_ready(&mut self, ready: &RunningApplication) {
-        self.state.lock().schedule.set_active();
+        lock(&self.state).schedule.phase = Phase::Active;
         self.board.on_ready(ready);
     }
 
     fn on_recovered(&mut self) {
-        self.state.lock().schedule.set_active();
+        lock(&self.state).schedule.phase = Phase::Active;
     }
 
     fn fault_counts(&self) -> Option<FaultCounts> {
-        Some(self.state.lock().schedule.counts)
+        Some(lock(&self.state).schedule.counts)
     }
 }
 
@@ -152,7 +145,7 @@ struct FaultyLine {
 
 impl FaultyLine {
     fn check_plugged(&self) -> io::Result<()> {
-        if self.state.lock().unplugged { Err(io::ErrorKind::NotConnected.into()) } else { Ok(()) }
+        if lock(&self.state).unplugged { Err(io::ErrorKind::NotConnected.into()) } else { Ok(()) }
     }
 
     /// Injects a fault that starts with a request. Returns the request as the board receives it.
@@ -163,9 +156,9 @@ impl FaultyLine {
             return Ok(bytes);
         }
         let shared = self.state.clone();
-        let mut state = shared.lock();
+        let mut state = lock(&shared);
         if fault.needs_recovery() && fault != InjectedFault::Reset {
-            state.schedule.set_recovering();
+            state.schedule.phase = Phase::Recovering;
         }
         match fault {
             InjectedFault::Delay => {
@@ -221,7 +214,7 @@ impl FaultyLine {
     /// Buffers the board's bytes for the host, with the faults applied.
     fn take(&mut self, received: &[u8]) {
         let shared = self.state.clone();
-        let mut state = shared.lock();
+        let mut state = lock(&shared);
         if state.is_stuck {
             return;
         }
@@ -306,7 +299,7 @@ impl Transport for FaultyLine {
     fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
         self.check_plugged()?;
         let fault = {
-            let mut state = self.state.lock();
+            let mut state = lock(&self.state);
             if state.is_stuck {
                 return Ok(());
             }

@@ -2,13 +2,13 @@
 //! same requests always give the same run.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use firmware::profile::BoardProfile;
 use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{ControlLine, Transport};
 
-use super::{Board, BoardError, Instrumentation, ResetFn};
+use super::{Board, BoardError, Instrumentation, ResetFn, lock};
 use board_simulator::board_spec;
 use board_simulator::{
     BoardModel, BoardSpec, CallRecord, Probe, QueueLine, Registers, RunStop, Violation,
@@ -25,8 +25,7 @@ pub struct InProcessBoard {
 }
 
 /// The board and its clock, shared by [`InProcessBoard`] and its lines.
-#[derive(Clone)]
-struct SharedBoard(Arc<Mutex<BoardState>>);
+type SharedBoard = Arc<Mutex<BoardState>>;
 
 struct BoardState {
     board: BoardModel<QueueLine>,
@@ -42,13 +41,11 @@ struct BoardState {
 
 impl InProcessBoard {
     /// Powers up a board with `rom` in its ROM socket.
-    #[must_use]
     pub fn new(profile: &BoardProfile, rom: &[u8], probe: Probe) -> Self {
         Self::with_spec(profile, board_spec(profile), rom, probe)
     }
 
     /// Powers up a board whose hardware differs from the profile's.
-    #[must_use]
     pub fn with_spec(profile: &BoardProfile, spec: BoardSpec, rom: &[u8], probe: Probe) -> Self {
         let mut board = BoardModel::new(spec, rom, QueueLine::default());
         board.set_probe(probe.clone());
@@ -62,20 +59,18 @@ impl InProcessBoard {
             began: Instant::now(),
         };
         let name = format!("simulated {} within this program", profile.name);
-        Self { name, shared: SharedBoard(Arc::new(Mutex::new(state))) }
+        Self { name, shared: Arc::new(Mutex::new(state)) }
     }
 
     /// Returns a function that cuts the board's power and restores it at once.
-    #[must_use]
     pub fn power_switch(&self) -> ResetFn {
         let shared = self.shared.clone();
-        Box::new(move || shared.lock().cut_power())
+        Box::new(move || lock(&shared).cut_power())
     }
 
     /// Returns another board with the chip as a power cut now would leave it.
-    #[must_use]
     pub fn with_chip_after_power_cut(&self) -> Self {
-        let state = self.shared.lock();
+        let state = lock(&self.shared);
         let chip = state.board.chip_after_power_cut();
         let spec = state.board.spec().clone();
         let board = BoardModel::with_chip(spec, chip, QueueLine::default());
@@ -83,13 +78,12 @@ impl InProcessBoard {
         let probe = state.probe.clone();
         let violations = Vec::new();
         let other = BoardState { board, probe, violations, clock_hz, skipped_t_states: 0, began };
-        Self { name: self.name.clone(), shared: SharedBoard(Arc::new(Mutex::new(other))) }
+        Self { name: self.name.clone(), shared: Arc::new(Mutex::new(other)) }
     }
 
     /// Returns the time by the board's clock.
-    #[must_use]
     pub fn now(&self) -> Instant {
-        self.shared.lock().now()
+        lock(&self.shared).now()
     }
 }
 
@@ -101,7 +95,7 @@ impl Board for InProcessBoard {
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
         // Serial drivers end a break when the port is closed, even if the program was killed, and
         // the next program to open the port sets flow control again.
-        let mut state = self.shared.lock();
+        let mut state = lock(&self.shared);
         let line = state.board.line_mut();
         (line.low, line.ignores_rts) = (false, false);
         drop(state);
@@ -110,21 +104,15 @@ impl Board for InProcessBoard {
 
     fn reset_fn(&self) -> Option<ResetFn> {
         let shared = self.shared.clone();
-        Some(Box::new(move || shared.lock().board.reset()))
+        Some(Box::new(move || lock(&shared).board.reset()))
     }
 
     fn sleep(&mut self, time: Duration) {
-        self.shared.lock().run_for(time);
+        lock(&self.shared).run_for(time);
     }
 
     fn instrumentation(&self) -> Option<&dyn Instrumentation> {
-        Some(&self.shared)
-    }
-}
-
-impl SharedBoard {
-    fn lock(&self) -> MutexGuard<'_, BoardState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        Some(&*self.shared)
     }
 }
 
@@ -176,25 +164,25 @@ impl BoardState {
     }
 }
 
-impl Instrumentation for SharedBoard {
+impl Instrumentation for Mutex<BoardState> {
     fn program_counter(&self) -> u16 {
-        self.lock().board.registers().pc
+        lock(self).board.registers().pc
     }
 
     fn clock(&self) -> u64 {
-        self.lock().board.clock()
+        lock(self).board.clock()
     }
 
     fn take_records(&self) -> Vec<CallRecord> {
-        self.lock().board.probe_mut().map(Probe::take).unwrap_or_default()
+        lock(self).board.probe_mut().map(Probe::take).unwrap_or_default()
     }
 
     fn take_hits(&self) -> Vec<Registers> {
-        self.lock().board.probe_mut().map(Probe::take_hits).unwrap_or_default()
+        lock(self).board.probe_mut().map(Probe::take_hits).unwrap_or_default()
     }
 
     fn take_violations(&self) -> Vec<Violation> {
-        let mut state = self.lock();
+        let mut state = lock(self);
         let mut violations = std::mem::take(&mut state.violations);
         violations.extend(state.board.take_violations());
         violations
@@ -213,30 +201,30 @@ impl Transport for InProcessLine {
     }
 
     fn now(&self) -> Instant {
-        self.shared.lock().now()
+        lock(&self.shared).now()
     }
 
     fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
         if line != ControlLine::Break {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        self.shared.lock().board.line_mut().low = on;
+        lock(&self.shared).board.line_mut().low = on;
         Ok(())
     }
 
     fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
-        let mut state = self.shared.lock();
+        let mut state = lock(&self.shared);
         let before = std::mem::replace(&mut state.board.line_mut().ignores_rts, !obey);
         Ok(!before)
     }
 
     fn discard_unsent(&mut self) -> io::Result<()> {
-        self.shared.lock().board.line_mut().to_board.clear();
+        lock(&self.shared).board.line_mut().to_board.clear();
         Ok(())
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
-        let mut state = self.shared.lock();
+        let mut state = lock(&self.shared);
         state.run_until_output(timeout);
         let received = &mut state.board.line_mut().from_board;
         let count = received.len().min(buffer.len());
@@ -247,7 +235,7 @@ impl Transport for InProcessLine {
     }
 
     fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
-        self.shared.lock().board.line_mut().to_board.extend(bytes);
+        lock(&self.shared).board.line_mut().to_board.extend(bytes);
         Ok(())
     }
 }
@@ -271,7 +259,7 @@ mod tests {
         line.set_flow_control(false).expect("it can");
         drop(line);
         let line = board.open().expect("it is there");
-        assert!(!board.shared.lock().board.line_mut().ignores_rts);
+        assert!(!lock(&board.shared).board.line_mut().ignores_rts);
         identify(&mut Link::new(line, profile.uart.baud)).expect("it answers");
     }
 }

@@ -210,7 +210,6 @@ fn find(profile: &BoardProfile, name: Option<&str>) -> Result<&'static Machine, 
 }
 
 /// Returns the path of MAME if it is installed.
-#[must_use]
 pub fn find_mame() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places = std::env::split_paths(&path).map(|folder| folder.join("mame"));

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use cli_support::text::Escape;
 use rcflash_link::rig::reset::{ResetError, ResetOutcome};
@@ -13,7 +13,7 @@ use super::transcript::{
     HexBytes, RunningApplication, TRANSCRIPT_FORMAT, TRANSCRIPT_MAGIC, TranscriptEntry,
     TranscriptEvent, TranscriptHeader,
 };
-use super::{Board, BoardError};
+use super::{Board, BoardError, lock};
 use crate::file_system::{AppendFile, FileSystem, LineAppender, PathKind, has_magic};
 
 /// Options of a transcript to record.
@@ -29,7 +29,6 @@ pub struct RecordOptions {
 
 impl RecordOptions {
     /// Returns the first line of the transcript.
-    #[must_use]
     pub fn header(&self, board: &str, profile: &str, full: bool) -> TranscriptHeader {
         TranscriptHeader {
             transcript: TRANSCRIPT_FORMAT,
@@ -116,12 +115,12 @@ fn write_line(lines: &mut LineAppender, line: &impl serde::Serialize) -> io::Res
 
 impl SharedTranscript {
     fn path(&self) -> PathBuf {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).path.clone()
+        lock(&self.0).path.clone()
     }
 
     /// Records an event, at the time of the previous one if `now` is `None`.
     fn record(&self, now: Option<Instant>, event: TranscriptEvent) -> io::Result<()> {
-        let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = lock(&self.0);
         if let Some(now) = now {
             let started = *writer.started.get_or_insert(now);
             writer.last_us = now.saturating_duration_since(started).as_micros() as u64;

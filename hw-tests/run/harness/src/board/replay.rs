@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rcflash_link::rig::reset::{ResetError, ResetOutcome};
 use rcflash_transport::Transport;
@@ -16,7 +16,7 @@ use rcflash_transport::time::{Duration, Instant};
 use super::transcript::{
     RunningApplication, TRANSCRIPT_FORMAT, TranscriptEntry, TranscriptEvent, TranscriptHeader,
 };
-use super::{Board, BoardError};
+use super::{Board, BoardError, lock};
 
 /// A board that replays a transcript.
 pub(crate) struct ReplayBoard {
@@ -117,10 +117,6 @@ impl Board for ReplayBoard {
     fn take_preloaded(&mut self) -> Option<RunningApplication> {
         self.ready.take()
     }
-}
-
-fn lock(replay: &Mutex<Replay>) -> MutexGuard<'_, Replay> {
-    replay.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The longest header, and the largest transcript that is read, in bytes.

@@ -7,8 +7,8 @@ use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, INTERRUPTED};
 use rcflash_link::LinkStats;
 
 use super::schedule::Schedule;
-use super::worker::{ConnectedBoard, FinishedBoard};
-use super::{Executor, Member, RunConfig, planned_profile_name};
+use super::worker::FinishedBoard;
+use super::{ConnectedBoard, Executor, Member, RunConfig, planned_profile_name};
 use crate::report::{self, BoardSummary, COMPLETE, RunTarget};
 use crate::runner::{RunEnd, RunSummary};
 use crate::suite::Suite;

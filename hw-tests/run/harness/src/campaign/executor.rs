@@ -14,6 +14,21 @@ use crate::report::RunTarget;
 use crate::runner::{RunOptions, RunSummary};
 use crate::suite::{CaseResult, Suite};
 
+/// A board that is ready.
+#[derive(Debug, Clone)]
+pub struct ConnectedBoard {
+    /// The full name of the board or executor.
+    pub name: String,
+    /// The program under test and its build, as text. A run is resumed only with the same.
+    pub program: String,
+    /// The identity of that program, if it has one.
+    pub identity: Option<Identity>,
+    /// The user's own routines in it.
+    pub own_routines: Vec<&'static str>,
+    /// What a verdict is about.
+    pub target: RunTarget,
+}
+
 /// Runs the cases of a suite: a prepared board, or another executor.
 pub trait Executor {
     /// The suite.
@@ -40,24 +55,8 @@ pub trait Executor {
         None
     }
 
-    /// Returns the name of the board or executor.
-    fn name(&self) -> &str;
-
-    /// Returns the program under test and its build, as text. A run is resumed only with the same.
-    fn program(&self) -> String;
-
-    /// Returns the identity of the application on a board.
-    fn identity(&self) -> Option<&Identity> {
-        self.live().map(LiveBoard::identity)
-    }
-
-    /// Returns the user's own routines in the program.
-    fn own_routines(&self) -> &[&'static str] {
-        &[]
-    }
-
-    /// Returns what a verdict is about.
-    fn target(&self) -> RunTarget;
+    /// Returns the board, and what a verdict is about.
+    fn board(&self) -> ConnectedBoard;
 
     /// Runs cases and calls `on_result` for each, in completion order. Leaves cases that the run
     /// does not reach in the iterator.
@@ -70,7 +69,7 @@ pub trait Executor {
 
     /// Returns the traffic counters of the line.
     fn stats(&self) -> LinkStats {
-        self.live().map(LiveBoard::stats).unwrap_or_default()
+        self.live().map(|live| live.link.stats()).unwrap_or_default()
     }
 
     /// Returns the faults injected so far; `None` without fault injection.

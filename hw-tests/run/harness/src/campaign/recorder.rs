@@ -155,7 +155,7 @@ impl<S: Suite> ResultRecorder<S> {
             return Ok(());
         }
         soak.last_progress = now;
-        writer.write(&Record::Progress(self.totals.counts()))
+        writer.write(&Record::Progress(self.totals.counts))
     }
 
     /// Returns the number of verdicts since [`Self::verify_one_verdict_each`].
@@ -171,7 +171,7 @@ impl<S: Suite> ResultRecorder<S> {
         let mut recorded = std::mem::take(&mut self.recorded);
         cases.sort_unstable();
         recorded.sort_unstable();
-        if cases == recorded && self.totals.counts().is_consistent() {
+        if cases == recorded && self.totals.counts.is_consistent() {
             return Ok(());
         }
         let (cases, recorded) = (cases.len(), recorded.len());
@@ -183,7 +183,7 @@ impl<S: Suite> ResultRecorder<S> {
         if let Some(error) = self.failed.take() {
             return Err(error.into());
         }
-        let end = RunEndRecord { complete: reason.is_none(), reason, counts: self.totals.counts() };
+        let end = RunEndRecord { complete: reason.is_none(), reason, counts: self.totals.counts };
         Ok(self.writer.as_mut().map_or(Ok(()), |writer| writer.write_end(end))?)
     }
 }

@@ -6,15 +6,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::task::Poll;
 
 use cli_support::exit::CommandError;
 use rcflash_transport::time::{Duration, Instant};
 
 use super::board_rows::BoardRows;
 use super::schedule::{Rounds, Schedule, SettledCase};
-use super::worker::{ConnectedBoard, Message};
+use super::worker::Message;
 use super::{
-    CaseOf, Executor, FinishedRun, Member, Observer, Prepare, Reporter, ResultRecorder, RunConfig,
+    CaseOf, ConnectedBoard, Executor, FinishedRun, Member, Observer, Prepare, Reporter,
+    ResultRecorder, RunConfig,
 };
 use crate::report;
 use crate::results::{BoardReady, Clock};
@@ -40,25 +42,6 @@ pub(super) struct LoopContext<'r, T: Executor> {
 
 /// A message of the board with this index; `None` if its thread ends.
 type BoardMessage<S> = (usize, Option<Message<S>>);
-
-/// The answer to a board that asks for a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Assignment {
-    Case(usize),
-    /// There is none now.
-    Wait,
-    /// There will be none.
-    Done,
-}
-
-impl Assignment {
-    fn case(self) -> Option<usize> {
-        match self {
-            Self::Case(case) => Some(case),
-            Self::Wait | Self::Done => None,
-        }
-    }
-}
 
 pub(super) struct RunLoop<'l, 'p, T: Executor> {
     run: &'l LoopContext<'l, T>,
@@ -110,7 +93,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
     fn run_here(self) -> Self {
         let run = self.run;
         let this = RefCell::new(self);
-        run.work(0, &|message| this.borrow_mut().handle(0, message)?.case());
+        run.work(0, &|message| this.borrow_mut().handle(0, message)?);
         this.into_inner()
     }
 
@@ -149,7 +132,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
                 }
                 Ok((board, Some(message))) => {
                     if let Some(answer) = self.handle(board, message) {
-                        let _ = answers[board].send(answer.case());
+                        let _ = answers[board].send(answer);
                     }
                 }
                 Ok((board, None)) => {
@@ -161,10 +144,9 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
             if self.run.stop.load(Ordering::Relaxed) {
                 self.end(RunEnd::Interrupted);
             }
-            waiting.retain(|board| {
-                let answer = self.assign(*board);
-                // A board receives answers until its thread ends.
-                answer == Assignment::Wait || answers[*board].send(answer.case()).is_err()
+            waiting.retain(|board| match self.assign(*board) {
+                Poll::Ready(case) => answers[*board].send(case).is_err(),
+                Poll::Pending => true,
             });
             if running > 0 && waiting.len() == running {
                 self.end(RunEnd::BoardLost("no board runs the cases that are left".to_owned()));
@@ -173,9 +155,14 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
     }
 
     /// Handles a message of a board. Returns the answer if it asks for a case.
-    fn handle(&mut self, board: usize, message: Message<T::Suite>) -> Option<Assignment> {
+    fn handle(&mut self, board: usize, message: Message<T::Suite>) -> Option<Option<usize>> {
         match message {
-            Message::NextCase { .. } => return Some(self.assign(board)),
+            Message::NextCase { .. } => {
+                return Some(match self.assign(board) {
+                    Poll::Ready(case) => case,
+                    Poll::Pending => None,
+                });
+            }
             Message::Ready(connected) => self.board_is_ready(board, connected),
             Message::SetupFailed(failure) => {
                 let text = self.rows.setup_failed(board, failure);
@@ -202,8 +189,9 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         None
     }
 
-    /// Assigns a board its next case. None starts after the deadline.
-    fn assign(&mut self, board: usize) -> Assignment {
+    /// Assigns a board its next case; ready without one if there will be none. No case starts after
+    /// the deadline.
+    fn assign(&mut self, board: usize) -> Poll<Option<usize>> {
         if self.ended.is_none() && self.rounds.is_past_deadline() {
             self.schedule.withdraw_queued();
             if self.schedule.is_round_over() {
@@ -211,9 +199,9 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
             }
         }
         if self.ended.is_some() || self.schedule.is_retired(board) {
-            return Assignment::Done;
+            return Poll::Ready(None);
         }
-        self.schedule.take(board).map_or(Assignment::Wait, Assignment::Case)
+        self.schedule.take(board).map_or(Poll::Pending, |case| Poll::Ready(Some(case)))
     }
 
     fn board_is_ready(&mut self, board: usize, connected: ConnectedBoard) {
@@ -379,7 +367,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         let report = &mut self.reporter.report;
         report.set_summary(&summary, stats);
         report.faults = faults.map(|faults| faults.to_string());
-        report.rounds = self.run.config.is_soak().then(|| self.recorder.totals.counts());
+        report.rounds = self.run.config.is_soak().then(|| self.recorder.totals.counts);
         self.recorder.finish(report::incomplete_reason(&summary.ended))?;
         let Schedule { reruns, returned, .. } = self.schedule;
         if reruns + returned > 0 && is_named {

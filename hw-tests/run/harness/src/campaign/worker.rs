@@ -6,31 +6,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cli_support::exit::CommandError;
-use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 
-use super::executor::{as_rig_failure, setup_failure};
+use super::executor::{ConnectedBoard, as_rig_failure, setup_failure};
 use super::run_loop::LoopContext;
 use super::{Executor, Member, RunConfig};
 use crate::board::FaultCounts;
 use crate::report::RunTarget;
 use crate::runner::{RunEnd, RunOptions, RunSummary};
 use crate::suite::{CaseResult, Suite};
-
-/// A board that is ready.
-#[derive(Debug, Clone)]
-pub struct ConnectedBoard {
-    /// The full name of the board or executor.
-    pub name: String,
-    /// The program on it and its build, as text.
-    pub program: String,
-    /// The identity of that program, if it has one.
-    pub identity: Option<Identity>,
-    /// The user's own routines in it.
-    pub own_routines: Vec<&'static str>,
-    /// Names of what is not judged on it.
-    pub not_judged: Vec<&'static str>,
-}
 
 /// A board that has done its work.
 pub(super) struct FinishedBoard {
@@ -69,19 +53,13 @@ impl<T: Executor> LoopContext<'_, T> {
                 return;
             }
         };
-        send(Message::Ready(ConnectedBoard {
-            name: executor.name().to_owned(),
-            program: executor.program(),
-            identity: executor.identity().cloned(),
-            own_routines: executor.own_routines().to_vec(),
-            not_judged: executor.target().not_judged,
-        }));
+        send(Message::Ready(executor.board()));
         let summary = self.run_cases(&mut executor, send);
         send(Message::Finished(Box::new(FinishedBoard {
             summary,
             stats: executor.stats(),
             faults: executor.faults(),
-            target: executor.target(),
+            target: executor.board().target,
         })));
     }
 

@@ -60,7 +60,6 @@ pub struct BoardConfig {
 
 impl BoardConfig {
     /// Creates the config of a simulated board with the built-in programs.
-    #[must_use]
     pub fn simulated(profile: BoardProfile) -> Self {
         let board = BoardKind::Simulated(Pace::Free);
         Self {

@@ -59,6 +59,14 @@ pub enum SetupError {
     /// The stock monitor did not reappear after the application was left.
     #[error("the board's monitor ({0}) did not reappear: press the board's reset button")]
     MonitorNotBack(&'static str),
+    /// The user's ROM image for a simulated board does not start this project's monitor; its size,
+    /// and its first byte.
+    #[error(
+        "the image of --rom does not start this project's monitor: it has {0} bytes{first}; \
+         `rcflash image -o rom.bin` writes an image that does",
+        first = .1.map_or_else(String::new, |byte| format!(", the first is {byte:02X}H"))
+    )]
+    NoMonitorInRom(usize, Option<u8>),
     /// A monitor of another build is in the ROM.
     #[error(
         "the monitor in ROM is {0}, expected build {1:08X}: program the current image \

@@ -94,7 +94,10 @@ impl BoardConfig {
     fn enter_monitor(&self, link: &mut Link, build: u32) -> Result<Identity, SetupError> {
         let found = match loader::enter_monitor(link) {
             Err(LoadError::Link(error @ LinkError::Timeout { .. })) => {
-                return Err(self.unknown_peer_error(link, error));
+                return Err(match &self.rom {
+                    Some(rom) => SetupError::NoMonitorInRom(rom.len(), rom.first().copied()),
+                    None => self.unknown_peer_error(link, error),
+                });
             }
             other => other?,
         };

@@ -97,7 +97,6 @@ pub(crate) fn missing_boards(boards: &[BoardSummary]) -> String {
 }
 
 /// Returns the line that names the missing boards; empty if none is missing.
-#[must_use]
 pub fn missing_boards_text(boards: &[BoardSummary]) -> String {
     let missing = missing_boards(boards);
     if missing.is_empty() { missing } else { format!("missing: {}\n", missing.escaped()) }
@@ -125,7 +124,6 @@ pub(super) fn table_rows(boards: &[BoardSummary]) -> Vec<Vec<String>> {
 }
 
 /// Returns the table of boards as text.
-#[must_use]
 pub fn boards_table(boards: &[BoardSummary]) -> String {
     let rows = table_rows(boards);
     let widest = rows.iter().map(|row| row[0].escaped().chars().count()).max().unwrap_or_default();
@@ -154,11 +152,10 @@ pub struct RunTarget {
 
 impl RunTarget {
     /// Returns the target of a run on one board.
-    #[must_use]
     pub fn of_board(live: &LiveBoard, not_judged: Vec<&'static str>) -> Self {
         Self {
-            board: board_text(live.name(), &live.profile().title),
-            builds: vec![live.identity().build_id],
+            board: board_text(live.name(), &live.config.profile.title),
+            builds: vec![live.identity.build_id],
             not_judged,
         }
     }
@@ -175,7 +172,6 @@ impl RunTarget {
 
     /// Formats the board and the build, as in ` on /dev/ttyUSB0 (RC2014 Classic), build 3F2A51C0`;
     /// empty if nothing is known of them.
-    #[must_use]
     pub fn phrase(&self) -> String {
         let builds: Vec<_> = self.builds.iter().map(|build| format!("{build:08X}")).collect();
         let on = |board: &str| format!(" on {}", board.escaped());

@@ -84,7 +84,6 @@ fn failures<S: Suite>(result: &CaseResult<S>) -> Vec<String> {
 
 impl RunDiff {
     /// Compares two runs.
-    #[must_use]
     pub fn new<S: Suite>(first: &Report<S>, second: &Report<S>) -> Self {
         let mut baseline = Baseline::for_file(Path::new(""));
         first.cases.iter().for_each(|case| baseline.add(case.clone()));

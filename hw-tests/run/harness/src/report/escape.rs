@@ -7,8 +7,6 @@ use std::io;
 use askama::filters::Escaper;
 use cli_support::text::{escape_controls, escape_json};
 use serde::Serialize;
-use serde_json::Serializer;
-use serde_json::ser::Formatter;
 
 /// Escapes text for HTML and XML, including attributes.
 #[derive(Clone, Copy)]
@@ -49,38 +47,14 @@ impl Escaper for Markdown {
     }
 }
 
-/// Where JSON is read from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Container {
-    /// A file of its own.
-    File,
-    /// A script element of HTML, which a string with `<` could end.
-    ScriptElement,
-}
-
-impl Formatter for Container {
-    fn write_string_fragment<W: ?Sized + io::Write>(
-        &mut self,
-        out: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        let safe = escape_json(fragment);
-        match self {
-            Self::ScriptElement if safe.contains('<') => {
-                out.write_all(safe.replace('<', "\\u003c").as_bytes())
-            }
-            _ => out.write_all(safe.as_bytes()),
-        }
-    }
-}
-
 /// Writes a value as JSON, with control characters in escapes.
-pub(super) fn write_json(
-    out: &mut dyn io::Write,
-    value: &impl Serialize,
-    container: Container,
-) -> io::Result<()> {
-    Ok(value.serialize(&mut Serializer::with_formatter(out, container))?)
+pub(super) fn write_json(out: &mut dyn io::Write, value: &impl Serialize) -> io::Result<()> {
+    out.write_all(escape_json(&serde_json::to_string(value)?).as_bytes())
+}
+
+/// Returns JSON with the same value, in which no string ends a script element.
+pub(super) fn in_script(json: &str) -> String {
+    json.replace('<', "\\u003c")
 }
 
 #[cfg(test)]
@@ -90,14 +64,14 @@ mod tests {
     #[test]
     fn strings_keep_their_value_and_cannot_end_a_script() {
         let value = ["</script>\u{9B}\u{202E}\"\n", "é"];
-        for (container, expected) in [
-            (Container::File, "[\"</script>\\u009b\\u202e\\\"\\n\",\"é\"]"),
-            (Container::ScriptElement, "[\"\\u003c/script>\\u009b\\u202e\\\"\\n\",\"é\"]"),
-        ] {
-            let mut written = Vec::new();
-            write_json(&mut written, &value, container).expect("to memory");
-            assert_eq!(String::from_utf8_lossy(&written), expected);
-            assert_eq!(serde_json::from_slice::<[String; 2]>(&written).expect("JSON"), value);
+        let mut written = Vec::new();
+        write_json(&mut written, &value).expect("to memory");
+        let file = String::from_utf8(written).expect("text");
+        assert_eq!(file, "[\"</script>\\u009b\\u202e\\\"\\n\",\"é\"]");
+        let script = in_script(&file);
+        assert_eq!(script, "[\"\\u003c/script>\\u009b\\u202e\\\"\\n\",\"é\"]");
+        for json in [file, script] {
+            assert_eq!(serde_json::from_str::<[String; 2]>(&json).expect("JSON"), value);
         }
     }
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use askama::Template;
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
-use cli_support::text::{Escape, escape_json};
+use cli_support::text::Escape;
 
-use super::escape::{Container, write_json};
+use super::escape::write_json;
 use super::history::HistoryPage;
 use super::{History, Report};
 use super::{junit, markdown, page};
@@ -45,51 +45,30 @@ fn is_markdown(text: &str) -> bool {
             && first.ends_with(" cases pass")
 }
 
-/// Error returned if the files of a report can't be written.
-#[derive(Debug, thiserror::Error)]
-pub enum WriteError {
-    /// The system returned an error.
-    #[error("can't write the report {}: {source}", path.escaped())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The path of a report file is taken by something else.
-    #[error(
-        "{} is not a report file of this program and was not changed: replace it with --force, \
-         or name another folder",
-        .0.escaped()
-    )]
-    NotAReport(PathBuf),
+/// Returns the error that a file of a report can't be written.
+fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> CommandError {
+    let path = path.escaped();
+    move |error| CommandError::new(ENVIRONMENT, format!("can't write the report {path}: {error}"))
 }
 
-impl WriteError {
-    fn of(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::Io { path, source }
-    }
-}
-
-impl From<WriteError> for CommandError {
-    fn from(error: WriteError) -> Self {
-        let code = if matches!(error, WriteError::NotAReport(_)) { USAGE } else { ENVIRONMENT };
-        Self::new(code, error)
-    }
+/// Returns the error that a path is taken by something else.
+fn not_a_report(path: &Path) -> CommandError {
+    let problem = "is not a report file of this program and was not changed: replace it with \
+                   --force, or name another folder";
+    CommandError::new(USAGE, format!("{} {problem}", path.escaped()))
 }
 
 /// Creates the folder of a report, and checks that only report files would be replaced in it. With
 /// `force` other files may be replaced, but never devices or folders.
 ///
 /// # Errors
-/// Returns [`WriteError`] if a path is taken by something else or the folder can't be created.
+/// Returns an error if a path is taken by something else or the folder can't be created.
 pub fn prepare_folder(
     file_system: &dyn FileSystem,
     folder: &Path,
     force: bool,
-) -> Result<(), WriteError> {
-    file_system.create_dir_all(folder).map_err(WriteError::of(folder))?;
+) -> Result<(), CommandError> {
+    file_system.create_dir_all(folder).map_err(unwritable(folder))?;
     let mut files = REPORT_FILES.into_iter().zip(RECOGNISERS);
     files.try_for_each(|(name, is_ours)| {
         check_replaceable(file_system, folder.join(name), is_ours, force)
@@ -101,18 +80,18 @@ fn check_replaceable(
     path: PathBuf,
     is_ours: Recogniser,
     force: bool,
-) -> Result<(), WriteError> {
+) -> Result<(), CommandError> {
     match path_kind(file_system, &path)? {
         PathKind::Missing | PathKind::File(0) => Ok(()),
         PathKind::File(_) if force => Ok(()),
         PathKind::File(_) => {
             let bytes = file_system
                 .read_prefix(&path, RECOGNISED_PREFIX_BYTES)
-                .map_err(WriteError::of(&path))?;
+                .map_err(unwritable(&path))?;
             let is_ours = is_ours(&String::from_utf8_lossy(&bytes));
-            if is_ours { Ok(()) } else { Err(WriteError::NotAReport(path)) }
+            if is_ours { Ok(()) } else { Err(not_a_report(&path)) }
         }
-        PathKind::Directory | PathKind::Other => Err(WriteError::NotAReport(path)),
+        PathKind::Directory | PathKind::Other => Err(not_a_report(&path)),
     }
 }
 
@@ -120,20 +99,18 @@ fn check_replaceable(
 /// files of these names are replaced.
 ///
 /// # Errors
-/// Returns [`WriteError`] if a path is taken by something else or a file can't be written.
+/// Returns an error if a path is taken by something else or a file can't be written.
 pub fn write_history(
     file_system: &dyn FileSystem,
     history: &History,
     folder: &Path,
     force: bool,
-) -> Result<(), WriteError> {
-    file_system.create_dir_all(folder).map_err(WriteError::of(folder))?;
+) -> Result<(), CommandError> {
+    file_system.create_dir_all(folder).map_err(unwritable(folder))?;
     let [page, data] = HISTORY_FILES.map(|name| folder.join(name));
     check_replaceable(file_system, page.clone(), is_page, force)?;
     check_replaceable(file_system, data.clone(), |text| text.starts_with("{\"history\":"), force)?;
-    let json =
-        serde_json::to_string(history).map_err(|error| WriteError::of(&data)(error.into()))?;
-    replace(file_system, &data, &mut |out| out.write_all(escape_json(&json).as_bytes()))?;
+    replace(file_system, &data, &mut |out| write_json(out, history))?;
     replace(file_system, &page, &mut |out| HistoryPage::new(history).write_into(out))
 }
 
@@ -141,12 +118,12 @@ pub fn write_history(
 /// Does nothing if the folder has the report of the run.
 ///
 /// # Errors
-/// Returns [`WriteError`] for the first file that can't be written.
+/// Returns an error for the first file that can't be written.
 pub fn write_no_run(
     file_system: &dyn FileSystem,
     folder: &Path,
     why: &str,
-) -> Result<(), WriteError> {
+) -> Result<(), CommandError> {
     if has_report(file_system, folder)? {
         return Ok(());
     }
@@ -159,34 +136,41 @@ fn replace(
     file_system: &dyn FileSystem,
     path: &Path,
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), WriteError> {
+) -> Result<(), CommandError> {
     let mut write_text = |out: &mut dyn Write| write(out).and_then(|()| out.write_all(b"\n"));
-    file_system.replace(path, &mut write_text).map_err(WriteError::of(path))
+    file_system.replace(path, &mut write_text).map_err(unwritable(path))
 }
 
 /// Returns `true` if the folder has the report of a run.
 ///
 /// # Errors
-/// Returns [`WriteError`] if the folder can't be read.
-pub(crate) fn has_report(file_system: &dyn FileSystem, folder: &Path) -> Result<bool, WriteError> {
+/// Returns an error if the folder can't be read.
+pub(crate) fn has_report(
+    file_system: &dyn FileSystem,
+    folder: &Path,
+) -> Result<bool, CommandError> {
     Ok(path_kind(file_system, &folder.join(REPORT_FILES[0]))? != PathKind::Missing)
 }
 
-fn path_kind(file_system: &dyn FileSystem, path: &Path) -> Result<PathKind, WriteError> {
-    file_system.path_kind(path).map_err(WriteError::of(path))
+fn path_kind(file_system: &dyn FileSystem, path: &Path) -> Result<PathKind, CommandError> {
+    file_system.path_kind(path).map_err(unwritable(path))
 }
 
 /// Writes the files, each atomically and synced.
 ///
 /// # Errors
-/// Returns [`WriteError`] for the first file that can't be written; earlier files are kept.
+/// Returns an error for the first file that can't be written; earlier files are kept.
 pub fn write_files<S: Suite>(
     report: &Report<S>,
     file_system: &dyn FileSystem,
     folder: &Path,
-) -> Result<(), WriteError> {
-    let writers: [Writer<S>; 4] =
-        [write_report, junit::write_junit, page::write_page, markdown::write_markdown];
+) -> Result<(), CommandError> {
+    let writers: [Writer<S>; 4] = [
+        |report, out| write_json(out, report),
+        junit::write_junit,
+        page::write_page,
+        markdown::write_markdown,
+    ];
     for (name, write) in REPORT_FILES.iter().zip(writers) {
         replace(file_system, &folder.join(name), &mut |out| write(report, out))?;
     }
@@ -195,7 +179,3 @@ pub fn write_files<S: Suite>(
 
 /// Writes a file of a report.
 type Writer<S> = fn(&Report<S>, &mut dyn Write) -> io::Result<()>;
-
-fn write_report<S: Suite>(report: &Report<S>, out: &mut dyn Write) -> io::Result<()> {
-    write_json(out, report, Container::File)
-}

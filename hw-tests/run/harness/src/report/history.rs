@@ -136,7 +136,6 @@ impl BoardHistory {
 
 impl History {
     /// Creates the history of runs, in any order.
-    #[must_use]
     pub fn new(mut runs: Vec<PastRun>) -> Self {
         runs.sort_by(|a, b| (&a.started, &a.file).cmp(&(&b.started, &b.file)));
         let mut cases = BTreeMap::<&str, CaseHistory>::new();
@@ -145,7 +144,8 @@ impl History {
         for (number, run) in runs.iter().enumerate() {
             for case in &run.cases {
                 let has_passed = |board: usize| passed.contains(&(&*case.id, run.build(board)));
-                cases.entry(&case.id).or_default().add(number, case, has_passed(case.board));
+                let new = || CaseHistory { id: case.id.clone(), ..CaseHistory::default() };
+                cases.entry(&case.id).or_insert_with(new).add(number, case, has_passed(case.board));
                 for (board, verdict) in &case.on_boards {
                     let history = boards.entry(&run.boards[*board].0.name).or_default();
                     history.counts.add(*verdict, has_passed(*board));
@@ -155,8 +155,7 @@ impl History {
                 boards.entry(&board.name).or_default().add(number, board);
             }
         }
-        let cases = cases.into_iter().map(|(id, case)| CaseHistory { id: id.to_owned(), ..case });
-        let cases = cases.collect();
+        let cases = cases.into_values().collect();
         let named =
             |(name, board): (&str, BoardHistory)| BoardHistory { name: name.to_owned(), ..board };
         let boards = boards.into_iter().map(named).collect();
@@ -165,7 +164,6 @@ impl History {
 
     /// Returns the cases that did not always pass: those that fail now first, then by flaky
     /// results.
-    #[must_use]
     pub fn problems(&self) -> Vec<&CaseHistory> {
         let mut cases: Vec<_> =
             self.cases.iter().filter(|case| !case.not_passed.is_empty()).collect();
@@ -251,7 +249,6 @@ struct PastCase {
 
 impl PastRun {
     /// Returns what a history needs of the report in a file.
-    #[must_use]
     pub fn new<S: Suite>(file: String, report: Report<S>) -> Self {
         let rows = report.board_rows();
         let builds = report.builds();

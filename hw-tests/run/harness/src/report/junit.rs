@@ -2,35 +2,16 @@
 
 use std::io::{self, Write};
 
-use std::fmt;
-
 use askama::Template;
 
 use super::{BoardSummary, Report};
 use crate::runner::incomplete_counts;
 use crate::suite::{CaseResult, Suite, Verdict};
 
-/// The outcome of a test other than success; its name is that of the element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Skipped,
-    Error,
-    Failure,
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Skipped => "skipped",
-            Self::Error => "error",
-            Self::Failure => "failure",
-        })
-    }
-}
-
 /// Why a test did not succeed.
 struct Problem {
-    outcome: Outcome,
+    /// The name of the element: `skipped`, `error` or `failure`.
+    element: &'static str,
     kind: String,
     message: String,
     details: Vec<String>,
@@ -50,7 +31,7 @@ impl<'a> Test<'a> {
     /// Returns a test that is no case; the type and the text of its error, if it did not succeed.
     fn new(name: &'a str, class: &'a str, error: Option<(&str, &str)>) -> Self {
         let problem = error.map(|(kind, why)| Problem {
-            outcome: Outcome::Error,
+            element: "error",
             kind: kind.to_owned(),
             message: why.to_owned(),
             details: Vec::new(),
@@ -59,41 +40,29 @@ impl<'a> Test<'a> {
     }
 }
 
-/// The numbers of tests: all, and those of each [`Outcome`].
-type Counts = [u64; 4];
+/// A test suite: its name and tests.
+type TestSuite<'a> = (&'static str, Vec<Test<'a>>);
 
-#[derive(Default)]
-struct TestSuite<'a> {
-    name: &'static str,
-    tests: Vec<Test<'a>>,
-    /// Its start, and its time in seconds.
-    timing: Option<(&'a str, String)>,
+/// Returns the numbers of tests: all, and those that were skipped, had an error, and failed.
+fn counts<'t, 'a: 't>(tests: impl Iterator<Item = &'t Test<'a>> + Clone) -> [usize; 4] {
+    let elements = tests.clone().filter_map(|test| Some(test.problem.as_ref()?.element));
+    let count = |wanted| elements.clone().filter(|element| *element == wanted).count();
+    [tests.count(), count("skipped"), count("error"), count("failure")]
+}
+
+#[derive(Default, Template)]
+#[template(path = "junit.xml")]
+struct Page<'a> {
+    suites: Vec<TestSuite<'a>>,
+    /// The start of the suite `cases`, its seconds, and its properties.
+    started: &'a str,
+    time: String,
     properties: Vec<(&'static str, String)>,
 }
 
-impl TestSuite<'_> {
-    fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for test in &self.tests {
-            counts[0] += 1;
-            test.problem.iter().for_each(|problem| counts[1 + problem.outcome as usize] += 1);
-        }
-        counts
-    }
-}
-
-#[derive(Template)]
-#[template(path = "junit.xml")]
-struct Page<'a> {
-    all: Counts,
-    suites: Vec<TestSuite<'a>>,
-}
-
 impl<'a> Page<'a> {
-    fn new(suites: Vec<TestSuite<'a>>) -> Self {
-        let counts: Vec<_> = suites.iter().map(TestSuite::counts).collect();
-        let all = std::array::from_fn(|kind| counts.iter().map(|counts| counts[kind]).sum());
-        Self { all, suites }
+    fn tests(&self) -> impl Iterator<Item = &Test<'a>> + Clone {
+        self.suites.iter().flat_map(|(_, tests)| tests)
     }
 }
 
@@ -105,26 +74,19 @@ pub(super) fn write_junit<S: Suite>(report: &Report<S>, out: &mut dyn Write) -> 
     let nothing = (report.counts.cases == 0).then(|| incomplete_counts(report.counts));
     let why = report.incomplete.as_deref().or(nothing.as_deref());
     let run = Test::new(ALL_CASES, "run", why.map(|why| ("incomplete", why)));
-    let boards: Vec<_> = report.boards.iter().map(board_test).collect();
-    let cases = TestSuite {
-        name: "cases",
-        tests: report.cases.iter().map(case_test).collect(),
-        timing: Some((&report.started, seconds(report.cases.iter().map(milliseconds).sum()))),
-        properties: report.facts(),
-    };
-    let run = TestSuite { name: "run", tests: vec![run], ..TestSuite::default() };
-    let mut suites = vec![run, cases];
-    if !boards.is_empty() {
-        suites.insert(1, TestSuite { name: "boards", tests: boards, ..TestSuite::default() });
+    let mut suites = vec![("run", vec![run])];
+    if !report.boards.is_empty() {
+        suites.push(("boards", report.boards.iter().map(board_test).collect()));
     }
-    Page::new(suites).write_into(out)
+    suites.push(("cases", report.cases.iter().map(case_test).collect()));
+    let time = seconds(report.cases.iter().map(milliseconds).sum());
+    Page { suites, started: &report.started, time, properties: report.facts() }.write_into(out)
 }
 
 /// Writes the XML of a run that ended before it had results.
 pub(super) fn write_no_run(why: &str, out: &mut dyn Write) -> io::Result<()> {
-    let tests = vec![Test::new(ALL_CASES, "run", Some(("no run", why)))];
-    let suites = vec![TestSuite { name: "run", tests, ..TestSuite::default() }];
-    Page::new(suites).write_into(out)
+    let run = Test::new(ALL_CASES, "run", Some(("no run", why)));
+    Page { suites: vec![("run", vec![run])], ..Page::default() }.write_into(out)
 }
 
 fn board_test(board: &BoardSummary) -> Test<'_> {
@@ -134,23 +96,20 @@ fn board_test(board: &BoardSummary) -> Test<'_> {
 }
 
 fn case_test<S: Suite>(case: &CaseResult<S>) -> Test<'_> {
-    let outcome = match case.verdict {
-        _ if case.known => Some(Outcome::Skipped),
+    let element = match case.verdict {
+        _ if case.known => Some("skipped"),
         Verdict::Pass => None,
-        Verdict::Fail => Some(Outcome::Failure),
-        Verdict::Timeout | Verdict::Error | Verdict::Flaky => Some(Outcome::Error),
-        Verdict::Skipped | Verdict::NotRun => Some(Outcome::Skipped),
+        Verdict::Fail => Some("failure"),
+        Verdict::Timeout | Verdict::Error | Verdict::Flaky => Some("error"),
+        Verdict::Skipped | Verdict::NotRun => Some("skipped"),
     };
-    Test {
-        name: &case.id,
-        class: case.tags.first().map_or("cases", String::as_str),
-        time: Some(seconds(milliseconds(case))),
-        problem: outcome.map(|outcome| case_problem(case, outcome)),
-        output: None,
-    }
+    let class = case.tags.first().map_or("cases", String::as_str);
+    let time = Some(seconds(milliseconds(case)));
+    let problem = element.map(|element| case_problem(case, element));
+    Test { time, problem, ..Test::new(&case.id, class, None) }
 }
 
-fn case_problem<S: Suite>(case: &CaseResult<S>, outcome: Outcome) -> Problem {
+fn case_problem<S: Suite>(case: &CaseResult<S>, element: &'static str) -> Problem {
     let differences = case.differences.iter().map(ToString::to_string);
     let fault = case.fault.as_ref().map(|fault| format!("at fault: {fault}"));
     let mut details: Vec<_> = case.reason.iter().cloned().chain(differences).chain(fault).collect();
@@ -159,9 +118,10 @@ fn case_problem<S: Suite>(case: &CaseResult<S>, outcome: Outcome) -> Problem {
     if !details.is_empty() {
         details.extend(S::subject(&case.details).map(str::to_owned));
     }
-    Problem { outcome, kind: format!("{known}{}", case.verdict), message, details }
+    Problem { element, kind: format!("{known}{}", case.verdict), message, details }
 }
 
+/// Returns the time of a case in milliseconds.
 fn milliseconds<S: Suite>(case: &CaseResult<S>) -> u64 {
     (case.elapsed_us + 500) / 1000
 }

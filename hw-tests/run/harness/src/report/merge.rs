@@ -14,44 +14,26 @@ use crate::runner::{RunEnd, RunSummary};
 use crate::select::Shard;
 use crate::suite::Suite;
 
-/// Error returned if reports are not those of all shards of one run.
-#[derive(Debug, thiserror::Error)]
-pub enum MergeError {
-    /// The report is of no shard.
-    #[error("{} is of no shard: expected a report of a run with --shard", .0.escaped())]
-    NotAShard(PathBuf),
-    /// Two reports are of different runs: what differs, and both values.
-    #[error(
-        "{} is of another run than {}: {} is {}, and {} there",
-        .0.escaped(), .1.escaped(), .2, .3.escaped(), .4.escaped()
-    )]
-    OtherRun(PathBuf, PathBuf, &'static str, String, String),
-    /// Two reports are of the same shard.
-    #[error("{} and {} are both of shard {}", .0.escaped(), .1.escaped(), .2)]
-    Twice(PathBuf, PathBuf, Shard),
-    /// Shards without a report.
-    #[error("no report of shard {}", .0.join(", "))]
-    Missing(Vec<String>),
-    /// A case is in two shards.
-    #[error("{}: another shard has the case {}, too", .0.escaped(), .1.escaped())]
-    CaseTwice(PathBuf, String),
-}
-
-impl From<MergeError> for CommandError {
-    fn from(error: MergeError) -> Self {
-        Self::new(USAGE, error)
-    }
+/// Returns the error that reports are not those of all shards of one run.
+fn wrong(problem: String) -> CommandError {
+    CommandError::new(USAGE, problem)
 }
 
 /// Joins the reports of all shards of one run, each with its path, to that of the whole run.
 ///
 /// # Errors
-/// Returns [`MergeError`] unless the reports are of all shards of one run.
-pub fn merge_shards<S: Suite>(reports: Vec<(PathBuf, Report<S>)>) -> Result<Report<S>, MergeError> {
+/// Returns an error unless the reports are of all shards of one run.
+pub fn merge_shards<S: Suite>(
+    reports: Vec<(PathBuf, Report<S>)>,
+) -> Result<Report<S>, CommandError> {
     let mut shards = Vec::new();
     for (path, report) in reports {
         let shard = report.run.shard.as_ref().and_then(|shard| shard.parse::<Shard>().ok());
-        let Some(shard) = shard else { return Err(MergeError::NotAShard(path)) };
+        let Some(shard) = shard else {
+            let path = path.escaped();
+            let problem = "is of no shard: expected a report of a run with --shard";
+            return Err(wrong(format!("{path} {problem}")));
+        };
         shards.push((shard, path, report));
     }
     shards.sort_by_key(|(shard, ..)| (shard.of, shard.part));
@@ -62,19 +44,23 @@ pub fn merge_shards<S: Suite>(reports: Vec<(PathBuf, Report<S>)>) -> Result<Repo
 
 type ShardReport<S> = (Shard, PathBuf, Report<S>);
 
-fn check_one_run<S: Suite>(shards: &[ShardReport<S>]) -> Result<(), MergeError> {
+fn check_one_run<S: Suite>(shards: &[ShardReport<S>]) -> Result<(), CommandError> {
     for pair in shards.windows(2) {
         let [(first, path, report), (second, other, next)] = pair else { continue };
+        let [path, other] = [path, other].map(|path| path.escaped());
         let facts = facts(*second, next).into_iter().zip(facts(*first, report));
         for ((what, now), (_, before)) in facts {
             if let (Some(now), Some(before)) = (now, before)
                 && now != before
             {
-                return Err(MergeError::OtherRun(other.clone(), path.clone(), what, now, before));
+                let [now, before] = [now, before].map(|value| value.escaped());
+                return Err(wrong(format!(
+                    "{other} is of another run than {path}: {what} is {now}, and {before} there"
+                )));
             }
         }
         if first == second {
-            return Err(MergeError::Twice(path.clone(), other.clone(), *first));
+            return Err(wrong(format!("{path} and {other} are both of shard {first}")));
         }
     }
     let of = shards.first().map_or(0, |(shard, ..)| shard.of);
@@ -82,12 +68,13 @@ fn check_one_run<S: Suite>(shards: &[ShardReport<S>]) -> Result<(), MergeError> 
     let missing = (1..=of).filter(|part| !is_there(part));
     let missing: Vec<_> = missing.map(|part| Shard { part, of }.to_string()).collect();
     if !missing.is_empty() {
-        return Err(MergeError::Missing(missing));
+        return Err(wrong(format!("no report of shard {}", missing.join(", "))));
     }
     let mut ids = BTreeSet::new();
     for (_, path, report) in shards {
         if let Some(case) = report.cases.iter().find(|case| !ids.insert(&case.id)) {
-            return Err(MergeError::CaseTwice(path.clone(), case.id.clone()));
+            let (path, id) = (path.escaped(), case.id.escaped());
+            return Err(wrong(format!("{path}: another shard has the case {id}, too")));
         }
     }
     Ok(())

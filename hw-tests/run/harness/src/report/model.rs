@@ -113,7 +113,6 @@ fn rfc_3339(time: SystemTime) -> String {
 
 impl<S: Suite> Report<S> {
     /// Creates the report of a run that has not started.
-    #[must_use]
     pub fn new(run: RunHeader, arguments: Vec<String>, started: SystemTime) -> Self {
         Self {
             schema: SCHEMA_VERSION,
@@ -176,7 +175,6 @@ impl<S: Suite> Report<S> {
     }
 
     /// Returns the numbers of passed and of all cases, as a phrase.
-    #[must_use]
     pub fn headline(&self) -> String {
         let VerdictCounts { pass, cases, .. } = self.counts;
         let known = self.baseline.as_ref().map_or(0, |compared| compared.known.len());
@@ -219,7 +217,6 @@ const NOT_SET_UP: &str = "none: the set-up did not end";
 
 impl<S: Suite> Report<S> {
     /// Returns program, board and settings of the run, as names and values.
-    #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let Self { run, board, .. } = self;
         let list = |names: &[String]| (!names.is_empty()).then(|| names.join(", "));

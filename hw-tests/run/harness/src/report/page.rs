@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Report;
-use super::escape::{Container, write_json};
+use super::escape::{in_script, write_json};
 use super::model::counts_by_tag;
 use crate::runner::Conclusion;
 use crate::suite::{BoardVerdict, CaseResult, Suite, Verdict};
@@ -45,15 +45,6 @@ struct Page<'a, S: Suite> {
 }
 
 impl<S: Suite> Page<'_, S> {
-    /// Returns the colour of the icon, for a data URL.
-    fn colour(&self) -> &'static str {
-        match self.report.outcome {
-            Conclusion::Pass => "%231b7440",
-            Conclusion::Fail => "%23c21f39",
-            Conclusion::Incomplete => "%239a5700",
-        }
-    }
-
     /// Returns a line on a case that did not pass.
     fn case_line(&self, case: &CaseResult<S>) -> String {
         let commands = self.report.follow_up_commands(case).iter().cloned();
@@ -66,8 +57,8 @@ impl<S: Suite> Page<'_, S> {
 /// Writes the report as a page.
 pub(super) fn write_page<S: Suite>(report: &Report<S>, out: &mut dyn Write) -> io::Result<()> {
     let mut json = Vec::new();
-    write_json(&mut json, &data(report), Container::ScriptElement)?;
-    Page { report, data: String::from_utf8(json).map_err(io::Error::other)? }.write_into(out)
+    write_json(&mut json, &data(report))?;
+    Page { report, data: in_script(&String::from_utf8_lossy(&json)) }.write_into(out)
 }
 
 /// What the script draws.

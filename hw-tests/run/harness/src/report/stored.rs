@@ -17,25 +17,15 @@ pub(crate) const MAX_REPORT_BYTES: u64 = 1 << 30;
 /// The first bytes of `report.json`.
 pub(crate) const REPORT_PREFIX: &[u8] = b"{\"schema\":";
 
-/// Error returned if a report can't be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The file can't be read.
-    #[error("can't read the report {}: {}", .0.escaped(), .1)]
-    Io(PathBuf, io::Error),
-    /// The file is not a `report.json`.
-    #[error("{} is not a report.json (--report-dir)", .0.escaped())]
-    NotAReport(PathBuf),
-    /// The report is corrupted, or of another version or suite.
-    #[error("the report {}: {}", .0.escaped(), .1.escaped())]
-    Invalid(PathBuf, String),
+/// Returns the error that a report can't be read.
+fn unreadable(path: &Path, error: io::Error) -> CommandError {
+    CommandError::new(ENVIRONMENT, format!("can't read the report {}: {error}", path.escaped()))
 }
 
-impl From<ReadError> for CommandError {
-    fn from(error: ReadError) -> Self {
-        let code = if matches!(error, ReadError::NotAReport(_)) { USAGE } else { ENVIRONMENT };
-        Self::new(code, error)
-    }
+/// Returns the error that a report has wrong content.
+fn invalid(path: &Path, problem: &str) -> CommandError {
+    let message = format!("the report {}: {}", path.escaped(), problem.escaped());
+    CommandError::new(ENVIRONMENT, message)
 }
 
 /// A `report.json` of any suite.
@@ -59,31 +49,31 @@ impl StoredReport {
     /// Reads a file.
     ///
     /// # Errors
-    /// Returns [`ReadError`] if the file can't be read or is no report of this version.
-    pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let failed = |error| ReadError::Io(path.to_owned(), error);
+    /// Returns an error if the file can't be read or is no report of this version.
+    pub fn read(path: &Path) -> Result<Self, CommandError> {
+        let failed = |error| unreadable(path, error);
         let file = File::open(path).map_err(failed)?;
         let bytes = read_limited(file, MAX_REPORT_BYTES).map_err(failed)?;
         if !bytes.starts_with(REPORT_PREFIX) {
-            return Err(ReadError::NotAReport(path.to_owned()));
+            let problem = format!("{} is not a report.json (--report-dir)", path.escaped());
+            return Err(CommandError::new(USAGE, problem));
         }
-        let head = parse_head(&bytes).map_err(|why| ReadError::Invalid(path.to_owned(), why))?;
+        let head = parse_head(&bytes).map_err(|why| invalid(path, &why))?;
         Ok(Self { path: path.to_owned(), bytes, head })
     }
 
     /// Returns `true` if a file begins as a report does.
     ///
     /// # Errors
-    /// Returns [`ReadError::Io`] if it can't be read.
-    pub fn is_at(path: &Path) -> Result<bool, ReadError> {
+    /// Returns an error if it can't be read.
+    pub fn is_at(path: &Path) -> Result<bool, CommandError> {
         let mut start = Vec::new();
         let read = File::open(path)
             .and_then(|file| file.take(REPORT_PREFIX.len() as u64).read_to_end(&mut start));
-        read.map(|_| start == REPORT_PREFIX).map_err(|error| ReadError::Io(path.into(), error))
+        read.map(|_| start == REPORT_PREFIX).map_err(|error| unreadable(path, error))
     }
 
     /// Returns `true` if the report is of this suite, by what it counts.
-    #[must_use]
     pub fn is_of<S: Suite>(&self) -> bool {
         self.head.values == S::VALUE_NOUN
     }
@@ -91,10 +81,10 @@ impl StoredReport {
     /// Returns the report.
     ///
     /// # Errors
-    /// Returns [`ReadError::Invalid`] if it is of another suite, or has a wrong field.
-    pub fn parse<S: Suite>(self) -> Result<Report<S>, ReadError> {
+    /// Returns an error if it is of another suite, or has a wrong field.
+    pub fn parse<S: Suite>(self) -> Result<Report<S>, CommandError> {
         let Self { path, bytes, .. } = self;
-        serde_json::from_slice(&bytes).map_err(|why| ReadError::Invalid(path, why.to_string()))
+        serde_json::from_slice(&bytes).map_err(|why| invalid(&path, &why.to_string()))
     }
 }
 

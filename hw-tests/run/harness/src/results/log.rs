@@ -135,7 +135,6 @@ impl<S: Suite> ResultsWriter<S> {
     }
 
     /// Returns the boards of the run on a fleet that this one resumes; empty if there is none.
-    #[must_use]
     pub fn earlier_boards(&self) -> &[String] {
         &self.earlier_boards
     }

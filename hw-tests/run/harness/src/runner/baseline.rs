@@ -87,7 +87,6 @@ impl Baseline {
     }
 
     /// Compares a result with that of the same case in the baseline.
-    #[must_use]
     pub fn compare<S: Suite>(&self, now: &CaseResult<S>) -> BaselineStatus {
         // Another subject of the same name is another case.
         let then = self.cases.get(&now.id);
@@ -102,7 +101,6 @@ impl Baseline {
     }
 
     /// Compares all results of a run.
-    #[must_use]
     pub fn summary<S: Suite>(&self, cases: &[CaseResult<S>]) -> BaselineSummary {
         let mut summary = BaselineSummary { file: self.file.clone(), ..BaselineSummary::default() };
         for case in cases {

@@ -41,17 +41,8 @@ impl Verdict {
     ];
 
     /// Returns the name of the verdict, as in reports.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Timeout => "timeout",
-            Self::Error => "error",
-            Self::Flaky => "flaky",
-            Self::Skipped => "skipped",
-            Self::NotRun => "not-run",
-        }
+        ["pass", "fail", "timeout", "error", "flaky", "skipped", "not-run"][self as usize]
     }
 }
 
@@ -143,14 +134,12 @@ pub struct CaseResult<S: Suite> {
 
 impl<S: Suite> CaseResult<S> {
     /// Creates a result without details.
-    #[must_use]
     pub fn new(case: &S::Case, verdict: Verdict) -> Self {
         let (id, tags) = (S::id(case).to_owned(), S::tags(case).to_owned());
         Self::named(id, tags, verdict, S::details(case))
     }
 
     /// Creates the result of a case by its name.
-    #[must_use]
     pub fn named(id: String, tags: Vec<String>, verdict: Verdict, details: S::Details) -> Self {
         Self {
             id,
@@ -177,7 +166,6 @@ impl<S: Suite> CaseResult<S> {
     }
 
     /// Returns `true` if a reply of the board was judged.
-    #[must_use]
     pub fn is_answered(&self) -> bool {
         matches!(self.verdict, Verdict::Pass | Verdict::Fail | Verdict::Flaky)
     }
@@ -195,14 +183,12 @@ impl<S: Suite> CaseResult<S> {
     }
 
     /// Returns the T-states of all its values; `None` if none was measured.
-    #[must_use]
     pub fn t_states(&self) -> Option<u64> {
         let measured = S::t_states(&self.details).into_iter().filter(|t_states| *t_states > 0);
         measured.reduce(|sum, t_states| sum + t_states)
     }
 
     /// Creates a result with a reason and without other details.
-    #[must_use]
     pub fn with_reason(case: &S::Case, verdict: Verdict, why: impl Into<String>) -> Self {
         Self { reason: Some(why.into()), ..Self::new(case, verdict) }
     }
@@ -234,7 +220,6 @@ pub struct VerdictCounts {
 
 impl VerdictCounts {
     /// Counts these results.
-    #[must_use]
     pub fn from_results<'a, S: Suite>(
         results: impl IntoIterator<Item = &'a CaseResult<S>>,
     ) -> Self {
@@ -249,7 +234,6 @@ impl VerdictCounts {
     }
 
     /// Counts these results; failures that the baseline already has count as passes.
-    #[must_use]
     pub fn excluding_known<'a, S: Suite>(
         results: impl IntoIterator<Item = &'a CaseResult<S>>,
     ) -> Self {
@@ -270,13 +254,11 @@ impl VerdictCounts {
     }
 
     /// Returns the number of cases with this verdict.
-    #[must_use]
     pub fn get(mut self, verdict: Verdict) -> u64 {
         *self.count_mut(verdict)
     }
 
     /// Returns `true` if the verdicts add up to the number of cases.
-    #[must_use]
     pub fn is_consistent(&self) -> bool {
         self.cases == Verdict::ALL.map(|verdict| self.get(verdict)).iter().sum::<u64>()
     }

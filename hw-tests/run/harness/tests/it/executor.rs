@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use cli_support::exit::CommandError;
 use hil_harness::baseline;
-use hil_harness::campaign::{self, Executor, FinishedRun, Member, Observer, RunConfig, RunContext};
+use hil_harness::campaign::{
+    self, ConnectedBoard, Executor, FinishedRun, Member, Observer, RunConfig, RunContext,
+};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::SetupError;
 use hil_harness::report::{Report, RunTarget};
@@ -30,24 +32,20 @@ const ALL_PASS: Plan = Plan { failing: "", interrupted_after: usize::MAX };
 /// Runs cases in memory.
 struct InMemory(Plan);
 
+const NAME: &str = "simulated without a line";
+
 impl Executor for InMemory {
     type Suite = TestSuite;
     type Plan = Plan;
 
-    fn name(&self) -> &str {
-        "simulated without a line"
-    }
-
-    fn program(&self) -> String {
-        "mul.asm, build 00000001".to_owned()
-    }
-
-    fn own_routines(&self) -> &[&'static str] {
-        &["MUL"]
-    }
-
-    fn target(&self) -> RunTarget {
-        RunTarget { board: self.name().to_owned(), ..RunTarget::default() }
+    fn board(&self) -> ConnectedBoard {
+        ConnectedBoard {
+            name: NAME.to_owned(),
+            program: "mul.asm, build 00000001".to_owned(),
+            identity: None,
+            own_routines: vec!["MUL"],
+            target: RunTarget { board: NAME.to_owned(), ..RunTarget::default() },
+        }
     }
 
     fn run(
@@ -189,10 +187,10 @@ fn an_interrupted_run_is_resumed_and_a_known_failure_passes() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let first = Plan { failing: "a", interrupted_after: 2 };
     let done = run(&config(folder.path()), first).expect("it ends");
-    assert_eq!((done.exit_code(), done.totals.counts().not_run), (1, 3));
+    assert_eq!((done.exit_code(), done.totals.counts.not_run), (1, 3));
     let rest = RunConfig { resume: true, ..config(folder.path()) };
     let done = run(&rest, ALL_PASS).expect("it ends");
-    let counts = done.totals.counts();
+    let counts = done.totals.counts;
     assert_eq!((counts.pass, counts.fail, counts.not_run), (4, 1, 0));
     let known = baseline::read::<TestSuite>(&folder.path().join("results"), "").expect("it is one");
     let other = tempfile::tempdir().expect("a scratch folder");
@@ -220,10 +218,10 @@ fn a_soak_run_repeats_the_cases_and_ends_at_the_first_failure_if_asked() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let soak = RunConfig { count: Some(12), results: None, ..config(folder.path()) };
     let done = run(&soak, ALL_PASS).expect("it ends");
-    assert_eq!((done.exit_code(), done.totals.counts().pass), (0, 12));
+    assert_eq!((done.exit_code(), done.totals.counts.pass), (0, 12));
     let fast = RunConfig { fail_fast: true, results: None, ..config(folder.path()) };
     let done = run(&fast, Plan { failing: "b", ..ALL_PASS }).expect("it ends");
-    assert_eq!((done.exit_code(), done.totals.counts().not_run), (1, 3));
+    assert_eq!((done.exit_code(), done.totals.counts.not_run), (1, 3));
 }
 
 #[test]
@@ -236,7 +234,7 @@ fn a_soak_run_writes_every_failure_and_its_counts_once_a_minute() {
         let clock = Arc::new(move || start + step * readings.fetch_add(1, Ordering::Relaxed));
         let soak = RunConfig { count: Some(12), ..config(folder.path()) };
         let done = run_by(clock, &soak, Plan { failing: "b", ..ALL_PASS }).expect("it ends");
-        assert_eq!((done.exit_code(), done.totals.counts().fail), (1, 3));
+        assert_eq!((done.exit_code(), done.totals.counts.fail), (1, 3));
         let problems = done.totals.results_text();
         assert_eq!(problems.matches("fail b ").count(), 1, "each case once: {problems}");
         let text = std::fs::read_to_string(folder.path().join("results")).expect("it is written");

@@ -8,7 +8,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use cli_support::exit::{CommandError, FAILED};
-use hil_harness::campaign::{self, Executor, Member, Observer, RunConfig, RunContext};
+use hil_harness::campaign::{
+    self, ConnectedBoard, Executor, Member, Observer, RunConfig, RunContext,
+};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::SetupError;
 use hil_harness::report::{Report, RunTarget};
@@ -56,16 +58,14 @@ impl Executor for Board {
     type Suite = TestSuite;
     type Plan = Board;
 
-    fn name(&self) -> &str {
-        "in memory"
-    }
-
-    fn program(&self) -> String {
-        "mul.asm, build 00000001".to_owned()
-    }
-
-    fn target(&self) -> RunTarget {
-        RunTarget::default()
+    fn board(&self) -> ConnectedBoard {
+        ConnectedBoard {
+            name: "in memory".to_owned(),
+            program: "mul.asm, build 00000001".to_owned(),
+            identity: None,
+            own_routines: Vec::new(),
+            target: RunTarget::default(),
+        }
     }
 
     /// Takes all cases before it delivers the first result, or else runs two at a time.

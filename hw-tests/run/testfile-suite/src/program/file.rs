@@ -9,25 +9,11 @@ use firmware::code_map::MappedProgram;
 use program_formats::{DebugInfo, ProgramFormat, SymbolKind, read_debug_info, read_program};
 use tdlasm::source::Loader;
 
-use super::{ProgramFiles, read};
-
-/// A program and what of its memory is code, and what it may write.
-pub(super) struct BuiltProgram {
-    pub(super) mapped: MappedProgram,
-    pub(super) code: Vec<Range<u32>>,
-    pub(super) data: Vec<Range<u32>>,
-    pub(super) notes: Vec<String>,
-    /// Whether its files do not say what is code.
-    pub(super) has_unknown_code: bool,
-}
+use super::{Program, ProgramFiles, read};
 
 impl ProgramFiles {
-    /// Reads a program and its symbols.
-    pub(super) fn read_built(
-        &self,
-        path: &Path,
-        loader: &dyn Loader,
-    ) -> Result<BuiltProgram, String> {
+    /// Reads a program and its symbols. Its sections are the memory that it may write.
+    pub(super) fn read_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
         let file = path.escaped();
         let program = read_program(&read(loader, path)?, &path.to_string_lossy(), self.origin)
             .map_err(|error| format!("{file}: {error}"))?;
@@ -45,13 +31,13 @@ impl ProgramFiles {
             }
             info.merge(more);
         }
-        let mut mapped = MappedProgram { image: program.image, ..MappedProgram::default() };
-        mapped.add_debug_info(&info);
-        let data = data(&mapped, &info);
-        let code = code(&mapped, &info);
-        let code = code.into_iter().flat_map(|range| without(range, &data)).collect();
-        let has_unknown_code = mapped.lines.is_empty();
-        Ok(BuiltProgram { mapped, code, data, notes: info.notes, has_unknown_code })
+        let mut linked = MappedProgram { image: program.image, ..MappedProgram::default() };
+        linked.add_debug_info(&info);
+        let sections = data(&linked, &info);
+        let code = code(&linked, &info);
+        let code = code.into_iter().flat_map(|range| without(range, &sections)).collect();
+        let (notes, has_unknown_code) = (info.notes, linked.lines.is_empty());
+        Ok(Program { linked, code, sections, notes, has_unknown_code, ..Program::default() })
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use cli_support::exit::USAGE;
 use hil_harness::board::BoardError;
-use hil_harness::campaign::Executor;
+use hil_harness::campaign::{ConnectedBoard, Executor};
 use hil_harness::live::SetupError;
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{RunEnd, RunOptions, RunSummary};
@@ -178,16 +178,14 @@ impl Executor for ScriptedBoard {
     type Suite = Products;
     type Plan = usize;
 
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn program(&self) -> String {
-        "multiplier".to_owned()
-    }
-
-    fn target(&self) -> RunTarget {
-        RunTarget { board: self.name.clone(), ..RunTarget::default() }
+    fn board(&self) -> ConnectedBoard {
+        ConnectedBoard {
+            name: self.name.clone(),
+            program: "multiplier".to_owned(),
+            identity: None,
+            own_routines: Vec::new(),
+            target: RunTarget { board: self.name.clone(), ..RunTarget::default() },
+        }
     }
 
     fn run(

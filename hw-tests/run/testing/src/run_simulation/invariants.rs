@@ -68,7 +68,7 @@ pub(super) fn check(run: &SimulatedRun) -> Result<RunStats, String> {
 /// Checks the continuation of a run on boards without faults: every case has a verdict.
 pub(super) fn check_continued(run: &SimulatedRun) -> Result<RunStats, String> {
     let done = run.outcome.as_ref().map_err(|failure| failure.message.clone())?;
-    let counts = done.totals.counts();
+    let counts = done.totals.counts;
     if counts.cases != run.scenario.cases as u64 || counts.not_run > 0 {
         return Err(format!("cases have no verdict: {counts:?}"));
     }
@@ -142,14 +142,14 @@ fn expected_verdict(delivered: impl Iterator<Item = Verdict> + Clone) -> Verdict
 fn check_exit_code(run: &SimulatedRun) -> Result<(), String> {
     let code = run.exit_code();
     let allowed = match &run.outcome {
-        Ok(done) => codes_of_finished_run(run, done.totals.counts()),
+        Ok(done) => codes_of_finished_run(run, done.totals.counts),
         Err(_) if run.disk.faults() > 0 => vec![FAILED, USAGE, ENVIRONMENT, INTERRUPTED],
         Err(_) => codes_of_failed_setup(run)?,
     };
     if code != BUG && allowed.contains(&code) {
         return Ok(());
     }
-    let outcome = run.outcome.as_ref().map(|done| (done.totals.counts(), &done.summary));
+    let outcome = run.outcome.as_ref().map(|done| (done.totals.counts, &done.summary));
     Err(format!("the exit code is {code}, not one of {allowed:?}: {outcome:?}"))
 }
 
@@ -203,7 +203,7 @@ fn codes_of_finished_run(run: &SimulatedRun, counts: VerdictCounts) -> Vec<u8> {
 fn check_not_run(run: &SimulatedRun) -> Result<(), String> {
     let Ok(done) = &run.outcome else { return Ok(()) };
     let is_ended_early = run.is_stopped() || run.scenario.fail_fast || run.disk.faults() > 0;
-    let is_left = done.totals.counts().not_run > 0;
+    let is_left = done.totals.counts.not_run > 0;
     let present = done.boards.iter().find(|row| !row.is_missing);
     match present.filter(|_| is_left && !is_ended_early) {
         Some(row) => Err(format!("cases are not run, but {} is there", row.name)),

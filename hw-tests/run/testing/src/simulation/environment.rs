@@ -520,7 +520,7 @@ impl<'a> Simulation<'a> {
                 return Err(format!("it failed: {reason}; the program counter is at {at:04X}H"));
             }
         };
-        let counts = done.totals.counts();
+        let counts = done.totals.counts;
         if counts.not_run > 0 {
             return Err(format!("cases are not run: {counts:?}"));
         }

@@ -51,7 +51,7 @@ pub fn check_outcome(
         }
         Err(_) => Ok(()),
         Ok(done) => {
-            let counts = done.totals.counts();
+            let counts = done.totals.counts;
             if !counts.is_consistent() || counts.cases != cases as u64 {
                 return Err(format!("{cases} cases do not have one verdict each: {counts:?}"));
             }

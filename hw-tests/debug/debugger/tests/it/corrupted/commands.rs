@@ -1,7 +1,8 @@
 //! The command language and its expressions.
 
-use board_debugger::commands::{COMMANDS, execute, outcome_text, runs_board, unescape};
+use board_debugger::commands::{COMMANDS, execute, outcome_text, runs_board};
 use board_debugger::{BoundExpression, Debugger, HitCondition};
+use cli_support::text::unescape;
 
 use crate::corrupted::corrupted_input::for_each_corrupted;
 use crate::corrupted::{LINES, debugger, pieces, with_characters};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use board_debugger::commands::execute;
 use board_debugger::{
-    DebugKernel, Debugger, HaltReason, KernelError, board_with_program, open_program_on_target,
+    DebugKernel, Debugger, HaltReason, KernelError, board_with_program, open_program,
 };
 use board_simulator::{BoardModel, QueueLine, Registers};
 use firmware::ProgramKind;
@@ -169,7 +169,7 @@ fn open(faults: &Arc<Mutex<Faults>>) -> Debugger {
         addresses: Vec::new(),
         faults: Arc::clone(faults),
     };
-    let opened = open_program_on_target(&profile, load(), Box::new(kernel));
+    let opened = open_program(&profile, load(), Some(Box::new(kernel)));
     opened.unwrap_or_else(|error| panic!("{error}"))
 }
 

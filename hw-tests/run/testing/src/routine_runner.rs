@@ -4,7 +4,6 @@ use board_simulator::{Bus, Cpu, Registers};
 use firmware::build::BuiltImage;
 use sargon_corpus::encode;
 use sargon_reference::{AttackersArray, Colour, Piece, PieceKind, Position, Square};
-use tdlasm::link::Program;
 
 /// The top of the stack; far more memory is free below it than the routines' contracts need.
 const STACK: u16 = 0xF000;
@@ -50,7 +49,7 @@ pub enum CallError {
 pub struct RoutineRunner {
     cpu: Cpu,
     memory: Memory,
-    program: Program,
+    application: BuiltImage,
 }
 
 impl RoutineRunner {
@@ -64,8 +63,7 @@ impl RoutineRunner {
         for (place, byte) in (application.address..).zip(&application.bytes) {
             memory.write(place, *byte);
         }
-        let program = application.program.clone();
-        let mut runner = Self { cpu: Cpu::new(), memory, program };
+        let mut runner = Self { cpu: Cpu::new(), memory, application: application.clone() };
         runner.call("SETUP")?;
         Ok(runner)
     }
@@ -159,6 +157,6 @@ impl RoutineRunner {
     }
 
     fn address(&self, name: &str) -> Result<u16, CallError> {
-        self.program.symbol(name).ok_or_else(|| CallError::NoLabel(name.to_owned()))
+        self.application.program.symbol(name).ok_or_else(|| CallError::NoLabel(name.to_owned()))
     }
 }
