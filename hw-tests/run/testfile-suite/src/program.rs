@@ -30,10 +30,10 @@ const RETURN_ADDRESS: u16 = 0xFFF0;
 /// monitor and on other boards.
 const CONSOLE_ORIGINS: [u16; 3] = [0xAC00, 0xD700, 0xF000];
 
-const BDOS_IN_ROM: &str = "console = \"cpm\" of a program that another tool linked is simulated only: \
-                           it calls the BDOS at 0005H, which is ROM on a board; test it without a \
-                           board, or name its routine that prints A, as in console = { routine = \
-                           \"PUTC\" }";
+const BDOS_IN_ROM: &str =
+    "console = \"cpm\" of a program that another tool linked is simulated only: it calls the BDOS at \
+     0005H, which is ROM on a board; test it without a board, or name its routine that prints A, as \
+     in console = { routine = \"PUTC\" }";
 
 /// The files of a program. Paths are relative to the working directory.
 #[derive(Debug, Clone, Default)]
@@ -224,8 +224,8 @@ fn code(program: &tdlasm::link::Program) -> Vec<Range<u32>> {
     code.map(|line| u32::from(line.address)..line.end()).collect()
 }
 
-/// Returns the addresses of data from a label to the next code. What precedes the label follows code,
-/// and may be instructions that are written as bytes.
+/// Returns the addresses of data from a label to the next code. What precedes the label follows
+/// code, and may be instructions that are written as bytes.
 fn labelled_data(program: &MappedProgram) -> Vec<Range<u32>> {
     let labels: BTreeSet<u16> = program.labels.iter().map(|(address, _)| *address).collect();
     let mut data: Vec<Range<u32>> = Vec::new();

@@ -77,8 +77,8 @@ impl Memory {
     }
 }
 
-/// Returns the offsets within instructions. None if the bytes are not a whole number of instructions
-/// that the assembler knows, as they may contain data.
+/// Returns the offsets within instructions. None if the bytes are not a whole number of
+/// instructions that the assembler knows, as they may contain data.
 fn within_instructions(bytes: &[u8]) -> Vec<usize> {
     let mut within = Vec::new();
     let mut start = 0;

@@ -12,8 +12,8 @@ use crate::allowed::Allowed;
 use crate::machine::{Call, InputValues};
 use crate::program::{LinkedConsole, Program, jump};
 
-/// The content of memory that nothing has written. Not 0, so that a routine that needs cleared memory
-/// is found.
+/// The content of memory that nothing has written. Not 0, so that a routine that needs cleared
+/// memory is found.
 pub(crate) const FILL: u8 = 0xA5;
 /// What a port returns for which a call has no values: that of an open bus.
 pub(super) const OPEN_BUS: u8 = 0xFF;

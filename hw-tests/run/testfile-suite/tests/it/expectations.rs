@@ -95,8 +95,8 @@ fn ports_return_the_values_of_the_test_in_order() {
     let lines = "ports = { 80H = [1, 2] }\nexpect = { BC = 0x0102 }";
     assert_eq!(case(source, lines), [""; 0]);
     let found = case(source, "ports = { 80H = [1] }");
-    let finding = "read port 80H more often than there are values at 8003H, RUN+3 (prog.asm:4): add \
-                   values to 'ports', or \"...\" to repeat the last";
+    let finding = "read port 80H more often than there are values at 8003H, RUN+3 (prog.asm:4): \
+                   add values to 'ports', or \"...\" to repeat the last";
     assert_eq!(found, [finding]);
     let repeated = "ports = { 80H = [1, 2, \"...\"] }\nexpect = { BC = 0x0102 }";
     assert_eq!(

@@ -128,8 +128,8 @@ const POLL: &str = "RUN:\tLXI H,LATCH\n\tMVI M,1\n\tMVI M,2\nWAIT:\tLDA STATUS\n
 
 #[test]
 fn a_mapped_register_gives_the_values_of_the_test() {
-    let lines = "reads = { STATUS = [0, 0, 1] }\nexpect = { reads = { STATUS = [0, 0, 1] }, writes = \
-                 { LATCH = [1, 2] } }";
+    let lines = "reads = { STATUS = [0, 0, 1] }\nexpect = { reads = { STATUS = [0, 0, 1] }, \
+                 writes = { LATCH = [1, 2] } }";
     assert_eq!(case(POLL, lines), [""; 0]);
     let counts = "reads = { \"LATCH+1\" = [0, 1, \"...\"] }\nexpect = { reads = { STATUS = 2 }, writes = \
                   { LATCH = { ge = 2 } } }";
