@@ -30,8 +30,7 @@ const RETURN_ADDRESS: u16 = 0xFFF0;
 /// monitor and on other boards.
 const CONSOLE_ORIGINS: [u16; 3] = [0xAC00, 0xD700, 0xF000];
 
-const BDOS_IN_ROM: &str =
-    "console = \"cpm\" of a program that another tool linked is simulated only: it calls the BDOS at \
+const BDOS_IN_ROM: &str = "console = \"cpm\" of a program that another tool linked is simulated only: it calls the BDOS at \
      0005H, which is ROM on a board; test it without a board, or name its routine that prints A, as \
      in console = { routine = \"PUTC\" }";
 
