@@ -218,7 +218,7 @@ fn byte_register(
     let span = expr.span;
     let value = asm.evaluate(&expr)?;
     if indexed && cursor.peek() == Some(b'(') {
-        let index = Some(index_register(asm, cursor));
+        let index = Some(index_register(asm, value, cursor));
         return Ok(Operand { index, value: Some(value), span, ..Operand::default() });
     }
     warn_index_without_displacement(asm, &expr, form);
@@ -256,7 +256,7 @@ fn warn_index_without_displacement(asm: &mut Assembler<'_>, expr: &Expr, form: &
 }
 
 /// Reads an index register in parentheses.
-fn index_register(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Prefix {
+fn index_register(asm: &mut Assembler<'_>, displacement: Value, cursor: &mut Cursor<'_>) -> Prefix {
     let start = cursor.offset();
     cursor.advance(1);
     cursor.skip_blanks();
@@ -273,15 +273,24 @@ fn index_register(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Prefix {
         Some(BuiltIn::Register(Register::Y)) => Prefix::Y,
         _ => Prefix::None,
     };
-    if prefix == Prefix::None || !closed {
+    let is_register = matches!(built_in, Some(BuiltIn::Register(_)));
+    if prefix == Prefix::None && closed && is_register && displacement == Value::absolute(0) {
+        // ZASM takes any register with the displacement 0, and writes a prefix of 0.
+        cursor.advance(1);
+        let message = "this is no index register; the code is not an instruction";
+        let diagnostic =
+            Diagnostic::new(DiagnosticCode::IndexAsNumber, cursor.since(start), message);
+        asm.report(diagnostic.help("the byte at an index register is 0(X) or 0(Y)"));
+    } else if prefix == Prefix::None || !closed {
         let message = "only X or Y can stand in index parentheses";
         let diagnostic = Diagnostic::new(DiagnosticCode::Index, cursor.since(start), message);
         asm.report(diagnostic.help("the byte at an index register is 5(X) or 5(Y)"));
         // ZASM skips only the parenthesis, so that the rest is left over.
         *cursor = inside;
         return prefix;
+    } else {
+        cursor.advance(1);
     }
-    cursor.advance(1);
     cursor.skip_blanks();
     prefix
 }

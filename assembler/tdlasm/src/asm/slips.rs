@@ -196,6 +196,10 @@ pub(super) fn lint_text(asm: &mut Assembler<'_>, delimiter: Span, text: &[u8], n
             "a doubled quote is no quote: the text ends, and another begins".to_owned(),
             "use another delimiter: /say \"hi\"/",
         ),
+        _ if !text.is_ascii() => (
+            "characters have 7 bits, as in ZASM: bit 7 of this text is cleared".to_owned(),
+            "write the bytes of other characters by .BYTE",
+        ),
         _ if text.windows(2).any(is_escape) => (
             "a backslash is a character like any other".to_owned(),
             "put bytes in brackets behind the text: [13] for \\r, [10] for \\n, [0] for \\0",

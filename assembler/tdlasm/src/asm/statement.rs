@@ -204,7 +204,7 @@ impl Assembler<'_> {
         cursor.advance(1);
         self.module.flow.restart();
         self.recorder.statement.labelled = true;
-        if cursor.eat(b':') {
+        if cursor.eat_behind_blanks(b':') {
             self.export(name, span, false);
         }
         self.define(name, self.code.location(), SymbolKind::Label, span);

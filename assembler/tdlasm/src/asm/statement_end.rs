@@ -110,6 +110,8 @@ impl Assembler<'_> {
                 // ended it too early, which only this warning would show.
                 self.warn_of_brackets(Span::new(start + 1, close));
                 if self.spans_lines(cursor.since(start)) {
+                    let bytes = self.code.count_since(self.statement.start);
+                    self.recorder.skipped_block(start, bytes);
                     self.sink.next_row();
                 }
                 true

@@ -9,7 +9,7 @@ use cli_support::file_roles::{ArgumentRole, FileRole};
 use cli_support::files::read_input as read;
 use cli_support::text::Escape;
 use firmware::evaluator::{Behaviour, Evaluator};
-use hil_harness::args::{BoardArgs, FILE_ROLES as BOARD_FILE_ROLES, LINE};
+use hil_harness::args::{BoardArgs, FILE_ROLES as BOARD_FILE_ROLES, LINE, options};
 use hil_harness::live::BoardConfig;
 use hil_harness::report::FollowUpOptions;
 
@@ -143,12 +143,6 @@ impl SargonBoardArgs {
         let board = BoardConfig { application, fault_seed: self.faults, ..board };
         Ok(SargonConfig { board, suite: evaluator.into() })
     }
-}
-
-/// Returns the options that have a value, each with it.
-fn options<const N: usize>(given: [(&str, Option<String>); N]) -> Vec<String> {
-    let given = given.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?]));
-    given.flatten().collect()
 }
 
 /// Reads a program of any format; a binary is that of an application. Returns its address and its

@@ -1,6 +1,5 @@
 //! A board as what runs the cases of the suite.
 
-use firmware::profile::BoardProfile;
 use hil_harness::campaign::{ConnectedBoard, Executor};
 use hil_harness::live::{BoardConfig, LiveBoard};
 use hil_harness::report::RunTarget;
@@ -13,10 +12,6 @@ use crate::{CaseResult, SargonBoard, SargonConfig, SargonSuite};
 impl Executor for SargonBoard {
     type Suite = SargonSuite;
     type Plan = SargonConfig;
-
-    fn planned_profile(plan: &SargonConfig) -> Option<&BoardProfile> {
-        Some(&plan.board.profile)
-    }
 
     fn board_config(plan: &mut SargonConfig) -> Option<&mut BoardConfig> {
         Some(&mut plan.board)

@@ -14,17 +14,6 @@ pub struct PositionResponse {
     pub t_states: Option<Vec<u64>>,
 }
 
-/// The reply to EXCHANGE, and the recorded bookings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExchangeResponse {
-    /// Points that the owner of the square loses.
-    pub residue: u8,
-    /// Bits of [`firmware_wire::status`].
-    pub status: u8,
-    /// The bookings of XCHNG, if the board is simulated.
-    pub bookings: Option<Vec<ObservedBooking>>,
-}
-
 /// The reply to EXHAUST.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExhaustResponse {

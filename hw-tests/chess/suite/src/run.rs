@@ -337,7 +337,6 @@ impl Runner<'_> {
     fn handle_reply(&mut self, mut reply: CaseReply) {
         let Some(request) = self.take_request(&mut reply) else { return };
         let jobs = self.jobs_of(request.id);
-        let timing = (reply.retries, reply.share);
         match (request.kind, reply.result) {
             (RequestKind::Identity, Ok(Response::Other(Reply::Identity(identity))))
                 if identity == self.board.live.identity =>
@@ -356,18 +355,18 @@ impl Runner<'_> {
                 self.recover_from(&error);
             }
             (RequestKind::Case, Ok(response)) => {
-                let result = self.judge(jobs[0], &response, timing);
+                let result = self.judge(jobs[0], &response, reply.timing);
                 self.handle_judged(jobs[0], result);
             }
             (RequestKind::Case, Err(error)) => {
                 let result = self.missing_reply(jobs[0], &error);
-                self.add_reply(jobs[0], with_timing(result, timing));
+                self.add_reply(jobs[0], with_timing(result, reply.timing));
                 if is_timeout(&error) {
                     self.recover_from(&error);
                 }
             }
             (RequestKind::Batch, Ok(Response::Batch(checks))) if checks.len() == jobs.len() => {
-                self.judge_batch(&jobs, &checks, timing);
+                self.judge_batch(&jobs, &checks, reply.timing);
             }
             (RequestKind::Batch, Err(error)) if is_timeout(&error) => {
                 self.suspect_after_timeout(&error, &jobs);

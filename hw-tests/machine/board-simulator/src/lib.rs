@@ -65,7 +65,7 @@ pub use memory::{ChipKind, MemoryMap, RomChip};
 pub use network::NetworkLine;
 pub use ns550::Ns550;
 pub use packets::{PacketTimer, UsbPacketing};
-pub use probe::{CallRecord, Probe};
+pub use probe::{CallRecord, Instrumentation, Probe};
 pub use pty::PtyLine;
 pub use server::{BoardServer, Pace, ServerOptions};
 pub use sio::{Sio, SioPort};

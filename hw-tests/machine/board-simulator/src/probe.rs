@@ -1,6 +1,7 @@
 //! Measures chosen routines in T-states, and records registers at chosen addresses.
 
 use super::guard::Guard;
+use super::violation::Violation;
 use z80_core::Registers;
 
 /// The number of unread records, and of unread hits, above which the oldest may be discarded.
@@ -17,6 +18,27 @@ pub struct CallRecord {
     pub tag: u8,
     /// The byte at the address given to [`Probe::with_request_tag`] at that time, or 0.
     pub request_tag: u8,
+}
+
+/// Measurements from inside a simulated board.
+pub trait Instrumentation {
+    /// Returns the last known program counter.
+    fn program_counter(&self) -> u16;
+
+    /// Returns the T-states since power-on, without those in which the board waited for the host.
+    /// When the host has received a character, all T-states before it was sent are counted.
+    fn clock(&self) -> u64;
+
+    /// Takes the calls that the probe has measured. When the host has received a character, all
+    /// calls that ended before it was sent are included.
+    fn take_records(&self) -> Vec<CallRecord>;
+
+    /// Takes the registers at the addresses that the probe watches, once
+    /// [`Self::take_records`] has returned its records.
+    fn take_hits(&self) -> Vec<Registers>;
+
+    /// Takes what the guard has recorded, with the same guarantee as [`Self::take_records`].
+    fn take_violations(&self) -> Vec<Violation>;
 }
 
 /// What is recorded at an address.

@@ -13,7 +13,7 @@ use super::board::{BoardModel, BoardSpec, RunStop};
 use super::line::SerialLine;
 use super::network::NetworkLine;
 use super::packets::UsbPacketing;
-use super::probe::{CallRecord, Probe};
+use super::probe::{CallRecord, Instrumentation, Probe};
 use super::pty::PtyLine;
 use super::violation::Violation;
 use z80_core::Registers;
@@ -130,31 +130,26 @@ impl BoardServer {
         let shared = Arc::clone(&self.shared);
         Box::new(move || shared.reset.store(true, Ordering::Release))
     }
+}
 
-    /// Returns the last known program counter.
-    pub fn program_counter(&self) -> u16 {
+impl Instrumentation for BoardServer {
+    fn program_counter(&self) -> u16 {
         self.shared.pc.load(Ordering::Acquire)
     }
 
-    /// Returns the T-states since power-up, without those in which the board waited for the host.
-    /// Includes all T-states before the last character that the host has received.
-    pub fn clock(&self) -> u64 {
+    fn clock(&self) -> u64 {
         self.shared.clock.load(Ordering::Acquire)
     }
 
-    /// Takes the records of the calls completed so far. Includes all calls that returned before the
-    /// last character that the host has received.
-    pub fn take_records(&self) -> Vec<CallRecord> {
+    fn take_records(&self) -> Vec<CallRecord> {
         std::mem::take(&mut self.shared.measured().records)
     }
 
-    /// Takes the recorded registers, with the same guarantee as [`Self::take_records`].
-    pub fn take_hits(&self) -> Vec<Registers> {
+    fn take_hits(&self) -> Vec<Registers> {
         std::mem::take(&mut self.shared.measured().hits)
     }
 
-    /// Takes the guard's violations, with the same guarantee as [`Self::take_records`].
-    pub fn take_violations(&self) -> Vec<Violation> {
+    fn take_violations(&self) -> Vec<Violation> {
         std::mem::take(&mut self.shared.measured().violations)
     }
 }

@@ -96,6 +96,12 @@ pub struct BoardArgs {
     pub force: bool,
 }
 
+/// Returns the options that have a value, each with it.
+pub fn options<const N: usize>(given: [(&str, Option<String>); N]) -> Vec<String> {
+    let given = given.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?]));
+    given.flatten().collect()
+}
+
 /// What commands do with the files that [`BoardArgs`] name.
 pub const FILE_ROLES: [ArgumentRole; 5] = [
     ("", "rig_file", FileRole::Read),
@@ -150,8 +156,8 @@ impl BoardArgs {
             ("--rig", rig),
             ("--via", self.via()),
         ];
-        let given = given.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?]));
-        given.flatten().chain(self.flash.then(|| "--flash".to_owned())).collect()
+        let flash = self.flash.then(|| "--flash".to_owned());
+        options(given).into_iter().chain(flash).collect()
     }
 
     /// Returns the profile that is given, or that the rig file has for the board.

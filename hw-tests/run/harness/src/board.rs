@@ -13,7 +13,7 @@ mod transcript;
 pub use fault_schedule::{FaultCounts, InjectedFault};
 pub(crate) use faulty::FaultyBoard;
 pub use faulty::ResultByte;
-pub use in_process::InProcessBoard;
+pub use in_process::{BoardState, InProcessBoard};
 pub use mame::{MameBoard, find_mame as mame};
 pub use record::{RecordOptions, RecordedBoard};
 pub use replay::read_header;
@@ -27,7 +27,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use board_simulator::{CallRecord, Pace, Probe, Registers, Violation};
+pub use board_simulator::Instrumentation;
+use board_simulator::{Pace, Probe};
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
 use rcflash_link::rig::Rig;
@@ -121,29 +122,6 @@ pub trait Board: Send {
 
 /// Resets a board.
 pub type ResetFn = Box<dyn Fn() + Send>;
-
-/// Measurements from inside a simulated board.
-pub trait Instrumentation {
-    /// Returns the last known program counter.
-    fn program_counter(&self) -> u16;
-
-    /// Returns the T-states since power-on, without those in which the board waited for the host.
-    /// When the host has received a character, all T-states before it was sent are counted.
-    fn clock(&self) -> u64;
-
-    /// Takes the calls that the probe has measured. When the host has received a character, all
-    /// calls that ended before it was sent are included.
-    fn take_records(&self) -> Vec<CallRecord>;
-
-    /// Takes the registers at the addresses that the probe watches, once
-    /// [`Self::take_records`] has returned its records.
-    fn take_hits(&self) -> Vec<Registers>;
-
-    /// Takes what the guard has recorded, with the same guarantee as [`Self::take_records`].
-    fn take_violations(&self) -> Vec<Violation> {
-        Vec::new()
-    }
-}
 
 /// The kind of board, with what starts or opens it.
 #[derive(Debug, Clone, PartialEq, Eq)]

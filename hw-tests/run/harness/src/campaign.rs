@@ -18,6 +18,7 @@ use std::sync::atomic::AtomicBool;
 
 use askama::Template;
 use cli_support::exit::{CommandError, FAILED};
+use firmware::profile::BoardProfile;
 use rcflash_link::LinkStats;
 use rcflash_transport::time::Duration;
 
@@ -195,10 +196,10 @@ pub fn run<'a, T: Executor>(
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
     let head = config.head::<T::Suite>(cases, profile_names::<T>(members));
     let mut reporter = Reporter::start(config, cases, head.clone(), &ctx)?;
-    if let [Member { plan: Ok(plan), .. }] = members
-        && let Some(profile) = T::planned_profile(plan).filter(|_| !config.has_named_boards())
+    if let [member] = members
+        && let Some(profile) = planned_profile::<T>(member).filter(|_| !config.has_named_boards())
     {
-        reporter.report.set_planned_board(profile, &config.board);
+        reporter.report.set_planned_board(&profile, &config.board);
     }
     let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
     let outcome = run_members(config, cases, members, head, &mut recorder, &mut reporter, &mut ctx)
@@ -231,17 +232,17 @@ fn run_members<'a, T: Executor>(
     RunLoop::new(&run, recorder, reporter, ctx.observer).run()
 }
 
-/// Returns the name of the profile for which a board is planned; empty if there is none.
-fn planned_profile_name<T: Executor>(member: &Member<T::Plan>) -> String {
-    let profile = member.plan.as_ref().ok().and_then(T::planned_profile);
-    profile.map_or_else(String::new, |profile| profile.name.clone())
+/// Returns the profile for which a board is planned; `None` if there is none.
+fn planned_profile<T: Executor>(member: &Member<T::Plan>) -> Option<BoardProfile> {
+    let mut plan = member.plan.as_ref().ok()?.clone();
+    T::board_config(&mut plan).map(|config| config.profile.clone())
 }
 
 /// Returns the names of the boards' profiles, each once; empty if none is planned.
 fn profile_names<T: Executor>(members: &[Member<T::Plan>]) -> String {
-    let names: BTreeSet<_> = members.iter().map(planned_profile_name::<T>).collect();
-    let names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).collect();
-    names.join(", ")
+    let profiles = members.iter().filter_map(planned_profile::<T>);
+    let names: BTreeSet<_> = profiles.map(|profile| profile.name).collect();
+    names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// Gives a failure the exit code of a wrong answer if some case has failed, as the reports do.

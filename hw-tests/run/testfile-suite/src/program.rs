@@ -102,7 +102,7 @@ impl ProgramFiles {
             modules.extend(console::module()?);
         }
         let layout = match &self.layout {
-            Some(path) => Layout::parse(&read_text(loader, path)?)
+            Some(path) => Layout::parse(&String::from_utf8_lossy(&read(loader, path)?))
                 .map_err(|error| format!("{}: {error}", path.escaped()))?,
             None => Layout::flat(self.origin.unwrap_or(DEFAULT_ORIGIN)),
         };
@@ -226,8 +226,4 @@ pub(crate) fn assemble_text(name: &str, text: &str) -> Result<Vec<Module>, Strin
 
 pub(crate) fn read(loader: &dyn Loader, path: &Path) -> Result<Vec<u8>, String> {
     loader.load(path).map_err(|error| format!("can't read {}: {error}", path.escaped()))
-}
-
-fn read_text(loader: &dyn Loader, path: &Path) -> Result<String, String> {
-    read(loader, path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }

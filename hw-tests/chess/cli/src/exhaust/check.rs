@@ -15,7 +15,7 @@ use super::expect::ExpectedChunk;
 use super::space::ArraySpace;
 use sargon_corpus::encode;
 use sargon_suite::SargonBoard;
-use sargon_suite::responses::{ExchangeResponse, ExhaustResponse};
+use sargon_suite::responses::{ExhaustResponse, ObservedBooking};
 
 /// Arrays per request: few enough that a request to a dead board times out within ten seconds.
 pub(super) const CHUNK_ARRAYS: u16 = 2048;
@@ -66,8 +66,10 @@ pub(super) struct FirstMismatch {
     pub(super) number: u32,
     /// Residue in the histogram of EXHAUST; `None` if over 10.
     pub(super) counted: Option<u8>,
-    /// Reply to EXCHANGE for the same array.
-    pub(super) traced: ExchangeResponse,
+    /// Reply to EXCHANGE for the same array: residue and status.
+    pub(super) traced: (u8, u8),
+    /// The bookings of XCHNG, if the board is simulated.
+    pub(super) bookings: Option<Vec<ObservedBooking>>,
     /// Steps in the reply to TRACE, a second program; empty if it is not implemented.
     pub(super) steps: Vec<StepRecord>,
 }
@@ -256,12 +258,15 @@ fn bisect_mismatch(
     let mut bins = before.iter().zip(&after);
     let counted = bins.position(|(before, after)| before < after).map(|residue| residue as u8);
     let (piece, array) = arrays.at(arrays.index(agree));
+    let _ = live.take_hits();
     let traced = live.request_exchange(piece, &array)?;
+    let hits = live.take_hits();
+    let bookings = hits.map(|at| at.iter().map(ObservedBooking::from_registers).collect());
     let steps = match live.live.identity.capabilities & capability::TRACE {
         0 => Vec::new(),
         _ => live.request_trace(piece, piece.kind.value(), &array)?.2,
     };
-    Ok(FirstMismatch { number: agree, counted, traced, steps })
+    Ok(FirstMismatch { number: agree, counted, traced, bookings, steps })
 }
 
 impl ExhaustTotals {

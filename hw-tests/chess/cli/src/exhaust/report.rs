@@ -61,11 +61,11 @@ pub(super) fn mismatch_text(plan: &ExhaustPlan, mismatch: &FirstMismatch) -> Str
     let _ = writeln!(text, "    defenders {}", list(&array.in_order(piece.colour)));
     let counted =
         mismatch.counted.map_or_else(|| "over 10".to_owned(), |residue| residue.to_string());
-    let traced = &mismatch.traced;
+    let (residue, status) = mismatch.traced;
     let _ = writeln!(
         text,
-        "    residue: board {counted} by EXHAUST, {} by EXCHANGE (status {:02X}h), reference {}",
-        traced.residue, traced.status, outcome.residue
+        "    residue: board {counted} by EXHAUST, {residue} by EXCHANGE (status {status:02X}h), reference {}",
+        outcome.residue
     );
     text + &bookings(&outcome, mismatch)
 }
@@ -82,7 +82,7 @@ fn bookings(outcome: &ExchangeResult, mismatch: &FirstMismatch) -> String {
         let residue = *residue as i8;
         let _ = writeln!(text, "    TRACE {stake:>14}{attacker:>10}{defender:>10}{residue:>9}");
     }
-    for ObservedBooking { stake, attacker, residue } in mismatch.traced.bookings.iter().flatten() {
+    for ObservedBooking { stake, attacker, residue } in mismatch.bookings.iter().flatten() {
         let _ = writeln!(text, "    XCHNG {stake:>14}{attacker:>10}{residue:>19}");
     }
     text

@@ -32,11 +32,9 @@ pub(crate) struct CaseReply {
     pub(crate) request_id: RequestId,
     /// The decoded reply.
     pub(crate) result: Result<Response, LinkError>,
-    /// Retries of the request, by cause.
-    pub(crate) retries: RetryCounts,
-    /// From its first transmission, or the end of the request before it if that was later, to its
-    /// end, by the clock of the line.
-    pub(crate) share: Duration,
+    /// Retries of the request, by cause; and its time, by the clock of the line: from its first
+    /// transmission, or the end of the request before it if that was later, to its end.
+    pub(crate) timing: (RetryCounts, Duration),
     /// What code under test did wrong during the request.
     pub(crate) findings: Vec<Finding>,
 }
@@ -76,8 +74,7 @@ impl SargonBoard {
         CaseReply {
             request_id: completion.id,
             result,
-            retries: completion.retries,
-            share: completion.share,
+            timing: (completion.retries, completion.share),
             findings: self.take_findings(Some(completion.seq)),
         }
     }

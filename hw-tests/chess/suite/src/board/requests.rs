@@ -12,7 +12,7 @@ use sargon_reference::{AttackersArray, Behaviour, Colour, Piece, Position, Squar
 
 use super::{Response, SargonBoard};
 use crate::checks::ExpectedPosition;
-use crate::responses::{ExchangeResponse, ExhaustResponse, ObservedBooking, PositionResponse};
+use crate::responses::{ExhaustResponse, PositionResponse};
 
 /// Processing time of any position; 64 squares with every line full take half of it.
 const POSITION_T_STATES: u64 = 3_000_000;
@@ -49,20 +49,16 @@ pub(crate) struct CasePlan {
 /// Single requests. Each returns the error of the link if there is no valid reply.
 #[allow(clippy::missing_errors_doc, reason = "above")]
 impl SargonBoard {
-    /// Requests an exchange, and records the bookings of XCHNG on a simulated board.
+    /// Requests an exchange; returns its residue and status.
     pub fn request_exchange(
         &mut self,
         piece: Piece,
         array: &AttackersArray,
-    ) -> Result<ExchangeResponse, LinkError> {
-        let _ = self.take_hits();
-        let (residue, status) = match self.request(&self.exchange_spec(piece, array))? {
-            Reply::Residue { residue, status } => (residue, status),
-            other => return Err(unexpected_reply(EXCHANGE_OPERATION, &other)),
-        };
-        let hits = self.take_hits();
-        let bookings = hits.map(|at| at.iter().map(ObservedBooking::from_registers).collect());
-        Ok(ExchangeResponse { residue, status, bookings })
+    ) -> Result<(u8, u8), LinkError> {
+        match self.request(&self.exchange_spec(piece, array))? {
+            Reply::Residue { residue, status } => Ok((residue, status)),
+            other => Err(unexpected_reply(EXCHANGE_OPERATION, &other)),
+        }
     }
 
     /// Requests the exchanges of consecutive arrays.

@@ -96,13 +96,12 @@ impl Runner<'_> {
         for mut reply in self.board.take_replies() {
             let Some(request) = self.take_request(&mut reply) else { continue };
             let jobs = self.jobs_of(request.id);
-            let timing = (reply.retries, reply.share);
             match (request.kind, reply.result) {
                 (RequestKind::Batch, Ok(Response::Batch(checks))) => {
-                    self.judge_batch(&jobs, &checks, timing);
+                    self.judge_batch(&jobs, &checks, reply.timing);
                 }
                 (RequestKind::Case, Ok(response)) => {
-                    let result = self.judge(jobs[0], &response, timing);
+                    let result = self.judge(jobs[0], &response, reply.timing);
                     // The failure may be another program's; the case runs again.
                     if was_unchanged || result.verdict == Verdict::Pass {
                         self.add_reply(jobs[0], result);

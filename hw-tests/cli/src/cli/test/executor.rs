@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use cli_support::exit::CommandError;
 use cli_support::text::{Escape, eprint_message};
-use firmware::profile::BoardProfile;
 use hil_harness::campaign::{ConnectedBoard, Executor, FinishedRun, RunConfig};
 use hil_harness::live::{BoardConfig, LiveBoard, SetupError};
 use hil_harness::report::RunTarget;
@@ -227,10 +226,6 @@ impl Drop for CaseProgress {
 impl Executor for TestExecutor {
     type Suite = TestFiles;
     type Plan = TestPlan;
-
-    fn planned_profile(plan: &TestPlan) -> Option<&BoardProfile> {
-        plan.board.as_ref().map(|config| &config.profile)
-    }
 
     fn board_config(plan: &mut TestPlan) -> Option<&mut BoardConfig> {
         plan.board.as_mut()

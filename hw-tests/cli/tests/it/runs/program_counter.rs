@@ -6,7 +6,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use board_simulator::board_spec;
-use board_simulator::{BoardServer, ServerOptions};
+use board_simulator::{BoardServer, Instrumentation, ServerOptions};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;

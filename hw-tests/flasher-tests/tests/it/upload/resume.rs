@@ -5,7 +5,7 @@ use std::process::Output;
 use std::time::{Duration, Instant};
 
 use board_simulator::board_spec;
-use board_simulator::{BoardServer, ServerOptions};
+use board_simulator::{BoardServer, Instrumentation, ServerOptions};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;

@@ -2,7 +2,7 @@
 //! same requests always give the same run.
 
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use firmware::profile::BoardProfile;
 use rcflash_transport::time::{Duration, Instant};
@@ -10,9 +10,7 @@ use rcflash_transport::{ControlLine, Transport};
 
 use super::{Board, BoardError, Instrumentation, ResetFn, lock};
 use board_simulator::board_spec;
-use board_simulator::{
-    BoardModel, BoardSpec, CallRecord, Probe, QueueLine, Registers, RunStop, Violation,
-};
+use board_simulator::{BoardModel, CallRecord, Probe, QueueLine, Registers, RunStop, Violation};
 
 /// T-states simulated between two checks of the board's output.
 const SLICE_T_STATES: u64 = 2_000;
@@ -27,27 +25,33 @@ pub struct InProcessBoard {
 /// The board and its clock, shared by [`InProcessBoard`] and its lines.
 type SharedBoard = Arc<Mutex<BoardState>>;
 
-struct BoardState {
-    board: BoardModel<QueueLine>,
-    /// The probe as it was at power-on; a power cut restores it.
-    probe: Probe,
-    /// Violations before the last power cut.
-    violations: Vec<Violation>,
+/// A board and its clock.
+pub struct BoardState {
+    /// The board.
+    pub board: BoardModel<QueueLine>,
+    /// The probe as it was at power-on.
+    pub probe: Probe,
+    /// Violations of a board that was in its place before.
+    pub violations: Vec<Violation>,
     clock_hz: u64,
-    /// T-states skipped because the board waited in HALT for the host.
-    skipped_t_states: u64,
+    /// T-states skipped because the board waited in HALT for the host, or of an earlier board.
+    pub skipped_t_states: u64,
     began: Instant,
 }
 
 impl InProcessBoard {
     /// Powers up a board with `rom` in its ROM socket.
     pub fn new(profile: &BoardProfile, rom: &[u8], probe: Probe) -> Self {
-        Self::with_spec(profile, board_spec(profile), rom, probe)
+        let board = BoardModel::new(board_spec(profile), rom, QueueLine::default());
+        Self::with_model(profile, board, probe)
     }
 
-    /// Powers up a board whose hardware differs from the profile's.
-    pub fn with_spec(profile: &BoardProfile, spec: BoardSpec, rom: &[u8], probe: Probe) -> Self {
-        let mut board = BoardModel::new(spec, rom, QueueLine::default());
+    /// Powers up a board whose hardware may differ from the profile's.
+    pub fn with_model(
+        profile: &BoardProfile,
+        mut board: BoardModel<QueueLine>,
+        probe: Probe,
+    ) -> Self {
         board.set_probe(probe.clone());
         let clock_hz = profile.clock_hz.max(1);
         let state = BoardState {
@@ -62,23 +66,9 @@ impl InProcessBoard {
         Self { name, shared: Arc::new(Mutex::new(state)) }
     }
 
-    /// Returns a function that cuts the board's power and restores it at once.
-    pub fn power_switch(&self) -> ResetFn {
-        let shared = self.shared.clone();
-        Box::new(move || lock(&shared).cut_power())
-    }
-
-    /// Returns another board with the chip as a power cut now would leave it.
-    pub fn with_chip_after_power_cut(&self) -> Self {
-        let state = lock(&self.shared);
-        let chip = state.board.chip_after_power_cut();
-        let spec = state.board.spec().clone();
-        let board = BoardModel::with_chip(spec, chip, QueueLine::default());
-        let BoardState { clock_hz, began, .. } = *state;
-        let probe = state.probe.clone();
-        let violations = Vec::new();
-        let other = BoardState { board, probe, violations, clock_hz, skipped_t_states: 0, began };
-        Self { name: self.name.clone(), shared: Arc::new(Mutex::new(other)) }
+    /// Returns the board and its clock, locked.
+    pub fn state(&self) -> MutexGuard<'_, BoardState> {
+        lock(&self.shared)
     }
 
     /// Returns the time by the board's clock.
@@ -112,23 +102,13 @@ impl Board for InProcessBoard {
     }
 
     fn instrumentation(&self) -> Option<&dyn Instrumentation> {
-        Some(&*self.shared)
+        Some(self)
     }
 }
 
 impl BoardState {
-    /// Keeps the chip in the ROM socket as it is, loses RAM, and keeps the clock running.
-    fn cut_power(&mut self) {
-        let chip = self.board.chip_after_power_cut();
-        self.violations.extend(self.board.take_violations());
-        self.skipped_t_states = self.time();
-        let spec = self.board.spec().clone();
-        self.board = BoardModel::with_chip(spec, chip, QueueLine::default());
-        self.board.set_probe(self.probe.clone());
-    }
-
     /// T-states since the first power-on.
-    fn time(&self) -> u64 {
+    pub fn time(&self) -> u64 {
         self.board.clock() + self.skipped_t_states
     }
 
@@ -164,25 +144,25 @@ impl BoardState {
     }
 }
 
-impl Instrumentation for Mutex<BoardState> {
+impl Instrumentation for InProcessBoard {
     fn program_counter(&self) -> u16 {
-        lock(self).board.registers().pc
+        self.state().board.registers().pc
     }
 
     fn clock(&self) -> u64 {
-        lock(self).board.clock()
+        self.state().board.clock()
     }
 
     fn take_records(&self) -> Vec<CallRecord> {
-        lock(self).board.probe_mut().map(Probe::take).unwrap_or_default()
+        self.state().board.probe_mut().map(Probe::take).unwrap_or_default()
     }
 
     fn take_hits(&self) -> Vec<Registers> {
-        lock(self).board.probe_mut().map(Probe::take_hits).unwrap_or_default()
+        self.state().board.probe_mut().map(Probe::take_hits).unwrap_or_default()
     }
 
     fn take_violations(&self) -> Vec<Violation> {
-        let mut state = lock(self);
+        let mut state = self.state();
         let mut violations = std::mem::take(&mut state.violations);
         violations.extend(state.board.take_violations());
         violations

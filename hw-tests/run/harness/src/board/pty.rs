@@ -6,8 +6,7 @@ use firmware::profile::BoardProfile;
 use rcflash_transport::Transport;
 
 use super::{Board, BoardError, Instrumentation, ResetFn};
-use board_simulator::board_spec;
-use board_simulator::{BoardServer, CallRecord, Pace, Probe, Registers, ServerOptions, Violation};
+use board_simulator::{BoardServer, Pace, Probe, ServerOptions, board_spec};
 
 /// A simulated board behind a pseudo-terminal. Dropping it cuts its power.
 pub(crate) struct PtyBoard {
@@ -50,27 +49,5 @@ impl Board for PtyBoard {
 
     fn instrumentation(&self) -> Option<&dyn Instrumentation> {
         Some(&self.server)
-    }
-}
-
-impl Instrumentation for BoardServer {
-    fn program_counter(&self) -> u16 {
-        self.program_counter()
-    }
-
-    fn clock(&self) -> u64 {
-        self.clock()
-    }
-
-    fn take_records(&self) -> Vec<CallRecord> {
-        self.take_records()
-    }
-
-    fn take_hits(&self) -> Vec<Registers> {
-        self.take_hits()
-    }
-
-    fn take_violations(&self) -> Vec<Violation> {
-        self.take_violations()
     }
 }

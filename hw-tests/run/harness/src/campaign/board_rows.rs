@@ -8,7 +8,7 @@ use rcflash_link::LinkStats;
 
 use super::schedule::Schedule;
 use super::worker::FinishedBoard;
-use super::{ConnectedBoard, Executor, Member, RunConfig, planned_profile_name};
+use super::{ConnectedBoard, Executor, Member, RunConfig, planned_profile};
 use crate::report::{self, BoardSummary, COMPLETE, RunTarget};
 use crate::runner::{RunEnd, RunSummary};
 use crate::suite::Suite;
@@ -39,7 +39,7 @@ impl BoardRows {
     pub(super) fn new<T: Executor>(config: &RunConfig, members: &[Member<T::Plan>]) -> Self {
         let row = |member: &Member<T::Plan>| BoardSummary {
             name: member.name.clone(),
-            profile: planned_profile_name::<T>(member),
+            profile: planned_profile::<T>(member).map(|profile| profile.name).unwrap_or_default(),
             ended: NOT_READY.to_owned(),
             is_missing: true,
             ..BoardSummary::default()

@@ -4,11 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED};
-use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
-use rcflash_link::LinkStats;
 
-use crate::board::FaultCounts;
 use crate::live::{BoardConfig, LiveBoard, SetupError};
 use crate::report::RunTarget;
 use crate::runner::{RunOptions, RunSummary};
@@ -36,11 +33,6 @@ pub trait Executor {
     /// What an executor is prepared from.
     type Plan: Clone + Send + Sync;
 
-    /// Returns the board's profile; `None` if no board is planned.
-    fn planned_profile(_plan: &Self::Plan) -> Option<&BoardProfile> {
-        None
-    }
-
     /// Returns the configuration of the board in a plan, which is completed before the run; `None`
     /// if no board is planned.
     fn board_config(_plan: &mut Self::Plan) -> Option<&mut BoardConfig> {
@@ -66,16 +58,6 @@ pub trait Executor {
         options: RunOptions,
         on_result: &mut dyn FnMut(CaseResult<Self::Suite>),
     ) -> RunSummary;
-
-    /// Returns the traffic counters of the line.
-    fn stats(&self) -> LinkStats {
-        self.live().map(|live| live.link.stats()).unwrap_or_default()
-    }
-
-    /// Returns the faults injected so far; `None` without fault injection.
-    fn faults(&self) -> Option<FaultCounts> {
-        self.live().and_then(LiveBoard::faults)
-    }
 }
 
 /// Gives a failure of the set-up the exit code of a rig error, since no case has failed.

@@ -12,6 +12,7 @@ use super::executor::{ConnectedBoard, as_rig_failure, setup_failure};
 use super::run_loop::LoopContext;
 use super::{Executor, Member, RunConfig};
 use crate::board::FaultCounts;
+use crate::live::LiveBoard;
 use crate::report::RunTarget;
 use crate::runner::{RunEnd, RunOptions, RunSummary};
 use crate::suite::{CaseResult, Suite};
@@ -57,8 +58,8 @@ impl<T: Executor> LoopContext<'_, T> {
         let summary = self.run_cases(&mut executor, send);
         send(Message::Finished(Box::new(FinishedBoard {
             summary,
-            stats: executor.stats(),
-            faults: executor.faults(),
+            stats: executor.live().map(|live| live.link.stats()).unwrap_or_default(),
+            faults: executor.live().and_then(LiveBoard::faults),
             target: executor.board().target,
         })));
     }

@@ -7,6 +7,8 @@ use std::io;
 use askama::filters::Escaper;
 use cli_support::text::{escape_controls, escape_json};
 use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
 
 /// Escapes text for HTML and XML, including attributes.
 #[derive(Clone, Copy)]
@@ -47,9 +49,22 @@ impl Escaper for Markdown {
     }
 }
 
+/// Writes control characters in the strings of JSON as escapes.
+struct EscapedControls;
+
+impl Formatter for EscapedControls {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        out.write_all(escape_json(fragment).as_bytes())
+    }
+}
+
 /// Writes a value as JSON, with control characters in escapes.
 pub(super) fn write_json(out: &mut dyn io::Write, value: &impl Serialize) -> io::Result<()> {
-    out.write_all(escape_json(&serde_json::to_string(value)?).as_bytes())
+    Ok(value.serialize(&mut Serializer::with_formatter(out, EscapedControls))?)
 }
 
 /// Returns JSON with the same value, in which no string ends a script element.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use board_simulator::{BoardSpec, Probe, board_spec};
+use board_simulator::{BoardModel, BoardSpec, Probe, QueueLine, board_spec};
 use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build_with, build_with_sources};
 use firmware::evaluator::{Behaviour, Evaluator};
@@ -155,7 +155,8 @@ impl MutationTester {
 fn prepare(plan: &SargonConfig, spec: BoardSpec) -> Result<SargonBoard, SetupError> {
     let programs = Arc::new(plan.programs()?);
     let monitor = &programs.monitor.bytes;
-    let board = InProcessBoard::with_spec(&plan.board.profile, spec, monitor, Probe::default());
+    let model = BoardModel::new(spec, monitor, QueueLine::default());
+    let board = InProcessBoard::with_model(&plan.board.profile, model, Probe::default());
     SargonBoard::prepare_with(plan, Arc::clone(&programs), &OsFileSystem, |_| Box::new(board))
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use board_simulator::Probe;
 use cli_support::exit::CommandError;
 use firmware::ProgramKind;
 use firmware::build::{BuildError, build, build_with_sources};
@@ -25,7 +26,7 @@ use super::invariants::{
     check_header, check_monitor_unreachable, check_outcome, check_report, check_results,
     check_unrelated_files, parse_records,
 };
-use super::operator::{EventScript, ScriptedBoard, ScriptedEvent};
+use super::operator::{EventScript, ScriptedBoard, ScriptedEvent, after_power_cut};
 use super::scenario::{Episode, Scenario};
 use crate::broken_exchange::exchange_with;
 use crate::simulated_disk::SimulatedDisk;
@@ -499,8 +500,10 @@ impl<'a> Simulation<'a> {
 
     /// Checks that the board boots after a power cut, to the monitor or a complete program.
     fn check_boots(&self) -> Result<(), String> {
-        let board = self.board.with_chip_after_power_cut();
-        let line = board.clone().open().map_err(|error| error.to_string())?;
+        let profile = &self.program.plan.board.profile;
+        let model = after_power_cut(&self.board.state().board);
+        let mut board = InProcessBoard::with_model(profile, model, Probe::default());
+        let line = board.open().map_err(|error| error.to_string())?;
         let mut link = Link::new(line, self.program.plan.board.profile.uart.baud);
         identify(&mut link).map(|_| ()).map_err(|error| format!("it does not boot: {error}"))
     }

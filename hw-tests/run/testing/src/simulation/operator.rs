@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use board_simulator::{BoardModel, QueueLine};
 use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{Capabilities, ControlLine, Transport};
@@ -141,6 +142,22 @@ impl EventScript {
     }
 }
 
+/// Returns the board as it starts after a power cut now: its chip is kept, its RAM is lost.
+pub(super) fn after_power_cut(board: &BoardModel<QueueLine>) -> BoardModel<QueueLine> {
+    BoardModel::with_chip(board.spec().clone(), board.chip_after_power_cut(), QueueLine::default())
+}
+
+/// Cuts the power of a board and restores it at once. Its clock goes on.
+fn cut_power(board: &InProcessBoard) {
+    let mut state = board.state();
+    let violations = state.board.take_violations();
+    state.violations.extend(violations);
+    state.skipped_t_states = state.time();
+    state.board = after_power_cut(&state.board);
+    let probe = state.probe.clone();
+    state.board.set_probe(probe);
+}
+
 impl State {
     fn trigger(&mut self, event: ScriptedEvent, number: u64, board: &InProcessBoard) {
         self.happened.push(event);
@@ -153,7 +170,7 @@ impl State {
                     press();
                 }
             }
-            ScriptedEvent::PowerCut => board.power_switch()(),
+            ScriptedEvent::PowerCut => cut_power(board),
             ScriptedEvent::Stop => self.stop.store(true, Ordering::Relaxed),
             ScriptedEvent::Kill => {
                 // A killed program must not write anything more to the disk.
