@@ -148,7 +148,7 @@ impl MappedProgram {
         }
     }
 
-    /// Listings have lines of data, too, which their source texts tell from code.
+    /// Some files have lines of data, too, which the source texts tell from code.
     fn mark_lines_of_data(&mut self) {
         let mut texts: HashMap<Arc<str>, Vec<String>> = HashMap::new();
         for line in self.lines.iter_mut().filter(|line| !line.place.file.ends_with(".c")) {
@@ -156,7 +156,7 @@ impl MappedProgram {
             let text =
                 texts.entry(Arc::clone(file)).or_insert_with(|| read_source_text(file).lines);
             let text = text.get((line.place.line as usize).wrapping_sub(1));
-            line.is_code = !text.is_some_and(|text| is_data_line(text));
+            line.is_code &= !text.is_some_and(|text| is_data_line(text));
         }
     }
 

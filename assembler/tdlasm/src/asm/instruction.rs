@@ -143,7 +143,7 @@ fn immediate(
             let (value, span) = (Some(Value::default()), asm.statement.operator);
             return Ok(Operand { value, span, ..Operand::default() });
         }
-        asm.operator_error(DiagnosticCode::MissingOperand, UNWRITTEN_OPERAND);
+        report_unwritten_operand(asm, form);
         return Ok(Operand::default());
     }
     let expr = asm.parse_expression(cursor);
@@ -154,6 +154,12 @@ fn immediate(
     Ok(Operand { value: Some(value), span: expr.span, uses_location, ..Operand::default() })
 }
 
+fn report_unwritten_operand(asm: &mut Assembler<'_>, form: &Form) {
+    let span = asm.statement.operator;
+    let diagnostic = Diagnostic::new(DiagnosticCode::MissingOperand, span, UNWRITTEN_OPERAND);
+    asm.report(diagnostic.help(forms_help(form)));
+}
+
 fn second_immediate(
     asm: &mut Assembler<'_>,
     form: &Form,
@@ -161,7 +167,7 @@ fn second_immediate(
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
     if at_end(asm, cursor) {
-        asm.operator_error(DiagnosticCode::MissingOperand, UNWRITTEN_OPERAND);
+        report_unwritten_operand(asm, form);
         return Ok(Operand::default());
     }
     match skip_comma(asm, cursor) {
@@ -222,12 +228,28 @@ fn byte_register(
         return Ok(Operand { index, value: Some(value), span, ..Operand::default() });
     }
     warn_index_without_displacement(asm, &expr, form);
+    if value.number > 7 && expr.count > 1 && has_index_register(asm, &expr) {
+        let message = "a register is expected here, and the sum is none";
+        let diagnostic = Diagnostic::new(DiagnosticCode::NoRegister, span, message);
+        asm.report(diagnostic.help("the byte at an index register is 5(X) or 5(Y)"));
+        return Ok(Operand::register(Register::from_number(value.number & 7), span));
+    }
     let number = register_number(asm, value, form, span);
     let register = Register::from_number(number & 7);
     if number == value.number && number <= 7 {
         lints::lint_number(asm, &expr, register);
     }
     Ok(Operand::register(register, span))
+}
+
+fn has_index_register(asm: &Assembler<'_>, expr: &Expr) -> bool {
+    asm.operations(expr).iter().any(|op| match *op {
+        Op::Symbol(name, _) => match asm.names[name].built_in {
+            Some(BuiltIn::Register(register)) => register.is_index(),
+            _ => false,
+        },
+        _ => false,
+    })
 }
 
 /// Reports a number that is not a register's. Returns its low byte.

@@ -36,7 +36,7 @@ fn assembled(name: &str) -> Assembly {
     let mut loader = MemoryLoader::new();
     for file in ["p.asm", "q.asm"] {
         if let Ok(text) = fs::read(folder().join(name).join(file)) {
-            loader = loader.with(&file.to_uppercase(), text);
+            loader = loader.with(file.to_uppercase(), text);
         }
     }
     let options = Options { listing: true, ..Options::default() };
