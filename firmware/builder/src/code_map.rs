@@ -115,8 +115,7 @@ impl MappedProgram {
             self.mark_lines_of_data();
         }
         self.symbols.add_all(&info.symbols);
-        let code = self.lines.iter().filter(|line| line.is_code);
-        let with_line: HashSet<u16> = code.map(|line| line.address).collect();
+        let with_line: HashSet<u16> = self.lines.iter().map(|line| line.address).collect();
         for symbol in info.symbols.iter().filter(|symbol| symbol.kind != SymbolKind::Constant) {
             let Ok(value) = u16::try_from(symbol.value) else { continue };
             let is_code = match self.lines.is_empty() {
