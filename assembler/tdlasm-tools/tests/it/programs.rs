@@ -126,9 +126,11 @@ fn generated_programs_have_the_bytes_of_their_generator() {
         let generated = generator::program(seed, lines);
         assert!((lines - 100..lines + 100).contains(&generated.source.lines().count()));
         let loader = MemoryLoader::new().with("long.asm", generated.source.clone());
-        // Instructions at random, after jumps too.
+        // Instructions and expressions at random, after jumps and in conditionals too.
         let mut options = Options::default();
-        options.lint_levels.allow("unreachable").expect("a warning");
+        for name in ["unreachable", "shift-sign", "zilog-jump"] {
+            options.lint_levels.allow(name).expect("a warning");
+        }
         let assembly = assemble(&loader, &["long.asm".into()], &options);
         let assembly = assembly.unwrap_or_else(|failure| panic!("{failure}"));
         assert!(assembly.diagnostics.is_empty(), "{:?}", assembly.diagnostics);

@@ -114,7 +114,6 @@ const SLIPS: &[Slip] = &[
     (" LDA 5,X", "Q11", "LXI and DAD", None),
     (" XCHG DE,HL", "Q11", "its forms are XCHG", None),
     (" NOP \\ NOP", "Q02", "one statement", None),
-    (" NOP : NOP", "W22", "the colon makes NOP a label", None),
     (" JMP", "Q04", "its forms are JMP nn", None),
     (" .DEFINE MAX=40", "A04", "NAME = VALUE", None),
     ("#define MAX 40", "L01", "no preprocessor", None),
