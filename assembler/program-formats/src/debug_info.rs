@@ -195,10 +195,9 @@ impl DebugInfo {
 
     pub(crate) fn add_area(&mut self, name: &str, start: i64, length: i64) {
         let range = u32::try_from(start).ok().zip(u32::try_from(length).ok());
-        if let Some((start, length)) = range.filter(|(_, length)| *length > 0)
-            && start + length <= 0x1_0000
-        {
-            let (name, addresses) = (name.to_owned(), start..start + length);
+        let end = range.and_then(|(start, length)| start.checked_add(length));
+        if let (Some((start, 1..)), Some(end @ ..=0x1_0000)) = (range, end) {
+            let (name, addresses) = (name.to_owned(), start..end);
             self.areas.push(Area { name, addresses, is_writable: false });
         }
     }
@@ -232,17 +231,23 @@ impl DebugInfo {
             let start = |(name, offset): &(String, i64)| {
                 let is_label = |one: &&Symbol| one.name == *name && one.kind == SymbolKind::Address;
                 let mut values = self.symbols.iter().filter(is_label).map(|one| one.value);
-                values.next().filter(|_| values.next().is_none()).map(|value| value - offset)
+                values
+                    .next()
+                    .filter(|_| values.next().is_none())
+                    .map(|value| value.saturating_sub(*offset))
             };
             let Some(start) = section.labels.iter().find_map(start) else {
                 unknown.push(section);
                 continue;
             };
-            let replaced: HashSet<(i64, &Arc<str>)> =
-                section.lines.iter().map(|(offset, file, _)| (start + offset, file)).collect();
+            let replaced: HashSet<(i64, &Arc<str>)> = section
+                .lines
+                .iter()
+                .map(|(offset, file, _)| (start.saturating_add(*offset), file))
+                .collect();
             self.lines.retain(|line| !replaced.contains(&(line.address.into(), &line.file)));
             for (offset, file, line) in &section.lines {
-                self.add_line(start + offset, file, *line);
+                self.add_line(start.saturating_add(*offset), file, *line);
             }
         }
         self.relative = unknown;
@@ -326,6 +331,17 @@ fn is_data(text: &str) -> bool {
 mod tests {
     use super::*;
     use tdlasm::image::ImageRun;
+
+    #[test]
+    fn an_area_beyond_the_address_space_is_left_out() {
+        let mut info = DebugInfo::default();
+        for (start, length) in [(0xFFFF_FFFF, 2), (0xFFFF, 2), (0x8000, 0), (-1, 1), (0x8000, -1)] {
+            info.add_area("a", start, length);
+        }
+        assert_eq!(info.areas, []);
+        info.add_area("a", 0xFFFE, 2);
+        assert_eq!(info.areas[0].addresses, 0xFFFE..0x1_0000);
+    }
 
     #[test]
     fn lines_of_data_are_told_by_their_directive() {

@@ -31,7 +31,8 @@ pub(super) fn read(text: &str) -> Result<DebugInfo, LineError> {
             ("FILE", Some(name), Some(number)) => file = Some((Arc::from(name), value(number)?)),
             ("LINE", Some(number), Some(offset)) => {
                 let (file, base) = file.as_ref()?;
-                info.add_line(base + value(offset)?, file, line_number(number)?);
+                let address = base.saturating_add(value(offset)?);
+                info.add_line(address, file, line_number(number)?);
             }
             (command, ..) if OTHERS.contains(&command) => {}
             _ => return None,
@@ -40,4 +41,17 @@ pub(super) fn read(text: &str) -> Result<DebugInfo, LineError> {
     })?;
     names.finish(&mut info);
     Ok(info)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_beyond_64_bits_is_left_out() {
+        let largest = "0x7FFFFFFFFFFFFFFF";
+        let text = format!("FILE a.asm {largest}\nLINE 1 {largest}\nDEFINE MAIN 0x8003\n");
+        let info = read(&text).expect("a file of asl");
+        assert_eq!((info.lines.len(), info.symbols.len()), (0, 1));
+    }
 }
