@@ -212,7 +212,16 @@ fn symbols(file: &Bytes<'_>) -> Result<Vec<Symbol>, ProgramError> {
             page: None,
         }
     };
-    Ok(file_symbols(file)?.into_iter().filter(is_name).map(symbol).collect())
+    let mut symbols: Vec<_> = file_symbols(file)?.into_iter().filter(is_name).map(symbol).collect();
+    // What begins where a section does is better known by the program's own name.
+    symbols.sort_by_key(|symbol| is_section_bound(&symbol.name));
+    Ok(symbols)
+}
+
+/// Returns `true` for the names of the linker, such as `__Ltext` and `__Htext`.
+fn is_section_bound(name: &str) -> bool {
+    let section = name.strip_prefix("__L").or_else(|| name.strip_prefix("__H"));
+    section.is_some_and(|section| matches!(section, "text" | "data" | "bss" | "abs"))
 }
 
 /// Returns the lines of the stabs of GNU as, option -gstabs.
@@ -243,6 +252,7 @@ fn lines(file: &Bytes<'_>, sections: &[Section]) -> Result<Vec<SourceLine>, Prog
                 file: Arc::clone(&source),
                 line: line.into(),
                 page: None,
+                is_data: false,
             })),
             _ => {}
         }

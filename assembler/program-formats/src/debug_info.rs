@@ -64,6 +64,8 @@ pub struct SourceLine {
     pub line: u32,
     /// The page or bank of memory, numbered as the tool numbers them.
     pub page: Option<u32>,
+    /// Whether the tool shows that it has data, as a listing with the text of the line does.
+    pub is_data: bool,
 }
 
 /// A section or area of memory, which may have no bytes in the program, such as that of variables.
@@ -175,8 +177,16 @@ impl DebugInfo {
     /// Adds a line; an address beyond FFFFH has none.
     fn add_line(&mut self, address: i64, file: &Arc<str>, line: u32) {
         if let Some(address) = number::address(address) {
-            self.lines.push(SourceLine { address, file: Arc::clone(file), line, page: None });
+            let (file, page, is_data) = (Arc::clone(file), None, false);
+            self.lines.push(SourceLine { address, file, line, page, is_data });
         }
+    }
+
+    /// Adds a line whose text a listing has.
+    fn add_line_with_text(&mut self, address: i64, file: &Arc<str>, line: u32, text: &str) {
+        let count = self.lines.len();
+        self.add_line(address, file, line);
+        self.lines[count..].iter_mut().for_each(|line| line.is_data = is_data(text));
     }
 
     pub(crate) fn add_area(&mut self, name: &str, start: i64, length: i64) {
@@ -268,27 +278,44 @@ fn locate(folder: &Path, file: &str) -> Option<String> {
 /// a file, since a function of C begins at the line of the brace before it. A line reaches to the
 /// next one, or to where the program has no bytes.
 pub fn line_table(lines: &[SourceLine], image: &Image) -> Vec<LinkedLine> {
-    let mut starts: BTreeMap<u16, (&Arc<str>, u32)> = BTreeMap::new();
+    let mut starts: BTreeMap<u16, &SourceLine> = BTreeMap::new();
     for line in lines {
-        let known = starts.entry(line.address).or_insert((&line.file, line.line));
-        if known.1 == 0 || (*known.0 == line.file && line.line > known.1) {
-            *known = (&line.file, line.line);
+        let known = starts.entry(line.address).or_insert(line);
+        if known.line == 0 || (known.file == line.file && line.line > known.line) {
+            *known = line;
         }
     }
     let ends = starts.keys().skip(1).map(|at| u32::from(*at)).chain([0x1_0000]);
-    let linked = |((address, (file, line)), end): ((&u16, &(&Arc<str>, u32)), u32)| {
+    let linked = |((address, line), end): ((&u16, &&SourceLine), u32)| {
         let first = u32::from(*address);
         let mut runs = image.runs().iter();
         let run = runs.find(|run| (run.address.into()..run.end()).contains(&first))?;
-        (*line > 0).then(|| LinkedLine {
+        (line.line > 0).then(|| LinkedLine {
             address: *address,
             size: end.min(run.end()) - first,
             module: 0,
-            place: Place { file: Arc::clone(file), line: *line },
-            is_code: true,
+            place: Place { file: Arc::clone(&line.file), line: line.line },
+            is_code: !line.is_data,
         })
     };
     starts.iter().zip(ends).filter_map(linked).collect()
+}
+
+/// The directives that define or reserve data, without the point before them.
+const DATA: [&str; 22] = [
+    "db", "defb", "dw", "defw", "ds", "defs", "dm", "defm", "dc", "dz", "dd", "defd", "byte",
+    "word", "ascii", "asciz", "asciiz", "blkb", "blkw", "block", "fcb", "fdb",
+];
+
+/// Returns `true` if a source line defines data, perhaps after a label.
+fn is_data(text: &str) -> bool {
+    let statement = text.split(';').next().unwrap_or(text);
+    let words = statement.split_whitespace().filter(|word| !word.ends_with(':'));
+    let is_directive = |word: &str| {
+        let word = word.trim_start_matches('.').to_ascii_lowercase();
+        DATA.contains(&&word[..])
+    };
+    words.take(2).any(is_directive)
 }
 
 #[cfg(test)]
@@ -297,12 +324,25 @@ mod tests {
     use tdlasm::image::ImageRun;
 
     #[test]
+    fn lines_of_data_are_told_by_their_directive() {
+        for text in
+            ["count: db 0", "        DEFW 1,2", "name ds 3", "name: .ascii \"a\" ; b", "db 0"]
+        {
+            assert!(is_data(text), "{text}");
+        }
+        for text in ["ld a,b ; db", "db: ld a,b", "word: ret", "", "loop: djnz loop"] {
+            assert!(!is_data(text), "{text}");
+        }
+    }
+
+    #[test]
     fn a_line_ends_at_the_next_one_at_an_end_or_with_the_bytes() {
         let line = |address, file: &str, line| SourceLine {
             address,
             file: Arc::from(file),
             line,
             page: None,
+            is_data: false,
         };
         let runs = [(0x8000, 8), (0x9000, 4)];
         let runs = runs.map(|(address, count)| ImageRun { address, bytes: vec![0; count] });

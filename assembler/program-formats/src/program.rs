@@ -189,6 +189,7 @@ fn link_object(content: &[u8], name: &str, origin: Option<u16>) -> Result<Conten
         file: line.place.file.clone(),
         line: line.place.line,
         page: None,
+        is_data: !line.is_code,
     };
     let debug = DebugInfo {
         format: "an object",

@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 pub use bounded::{MAX_FILE, read_bounded, read_file};
+pub(crate) use plain::as_read;
 pub use plain::plain_text;
 pub(crate) use plain::{cut_at_end, is_plain};
 
@@ -93,12 +94,21 @@ pub fn find_inserted(
     folders: &[&Path],
     name: &str,
 ) -> Option<(String, PathBuf)> {
+    let name = without_drive(name);
     let names = [name.to_owned(), name.to_lowercase(), name.to_uppercase()];
     let names = names.map(|name| [name.clone(), format!("{name}.ASM"), format!("{name}.asm")]);
     let places = folders.iter().flat_map(|folder| {
         names.as_flattened().iter().map(|name| (name.clone(), folder.join(name)))
     });
     places.into_iter().find(|(_, path)| loader.exists(path))
+}
+
+/// Returns the name of a file of CP/M without its drive, `A:`; a path of Windows has one.
+fn without_drive(name: &str) -> &str {
+    match name.split_once(':') {
+        Some((drive, file)) if drive.len() == 1 && !file.starts_with(['/', '\\']) => file,
+        _ => name,
+    }
 }
 
 /// Returns a path without `.`, and without `..` after a name or the root.

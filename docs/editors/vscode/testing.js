@@ -61,12 +61,12 @@ function sourceOf(finding, item) {
 /** The messages of a case that did not pass. */
 function messages({ verdict, reason, differences = [], case: failing }, item) {
   const input = [reason, failing].filter(Boolean).join("\n\n");
-  const made = differences.map(({ what, expected, actual, place: at }) => {
-    const finding = at ? `${what} at ${at}` : what;
+  const made = differences.map(({ subject, expected, actual, location: at, advice }) => {
+    const finding = at ? `${subject} at ${at}` : subject;
     const message =
       expected === undefined
-        ? new vscode.TestMessage(finding)
-        : vscode.TestMessage.diff(`${what}: expected ${expected}, got ${actual}`, expected, actual);
+        ? new vscode.TestMessage(advice ? `${finding}: ${advice}` : finding)
+        : vscode.TestMessage.diff(`${subject}: expected ${expected}, got ${actual}`, expected, actual);
     message.location = sourceOf(finding, item);
     return message;
   });

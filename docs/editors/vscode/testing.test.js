@@ -19,8 +19,12 @@ const LISTED = [
   { line: 20, name: "all words" },
   { line: 26, name: "all bytes" },
 ];
-const A = { what: "A", expected: "8", actual: "7" };
-const WROTE = { what: "wrote 5AH to 9000H", place: "8003H, PUSHY+1 (mul.asm:5)" };
+const A = { subject: "A", expected: "8", actual: "7" };
+const WROTE = {
+  subject: "wrote 5AH to 9000H",
+  location: "8003H, PUSHY+1 (mul.asm:5)",
+  advice: "name it",
+};
 const RESULTS = [
   { id: "small sum", verdict: "fail", differences: [A] },
   { id: 'say "[x]"', verdict: "pass" },
@@ -136,7 +140,7 @@ test("results have their messages, at the source where a finding names it", asyn
   const { message, expected, actual, location } = sum[0];
   assert.deepEqual([message, expected, actual], ["A: expected 8, got 7", "8", "7"]);
   assert.deepEqual([location.uri.fsPath, location.range.line], [file("a.test.toml"), 2]);
-  assert.equal(pushes[0].message, "wrote 5AH to 9000H at 8003H, PUSHY+1 (mul.asm:5)");
+  assert.equal(pushes[0].message, "wrote 5AH to 9000H at 8003H, PUSHY+1 (mul.asm:5): name it");
   const source = pushes[0].location;
   assert.deepEqual([source.uri.fsPath, source.range.line], [file("mul.asm"), 4]);
   assert.equal(words[0].message, "input 3: A = 1\n\n[[case]]");

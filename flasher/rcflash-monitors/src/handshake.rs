@@ -20,7 +20,7 @@ use firmware_wire::{Decoder, DecoderEvent, Frame, Request};
 use crate::basic_output::{integers, is_ready};
 use crate::error::{LoaderError, Result};
 use crate::exchange::{REPLY_QUIET, exchange, is_erase_echo, no_peer_error, receive_reply};
-use crate::prompt::{Peer, identify_prompt};
+use crate::prompt::{Peer, identify_prompt, is_text};
 use crate::records::END_RECORD;
 use crate::session::MonitorSession;
 
@@ -382,13 +382,6 @@ pub(crate) fn wrong_peer_error(
 /// Returns `true` for noise, which may end like a prompt. A few wrong bytes are none.
 fn is_noise(received: &[u8]) -> bool {
     received.len() >= MIN_NOISE && !is_text(received)
-}
-
-/// Returns `true` if at most an eighth of the bytes is neither printable nor a terminal's.
-pub(crate) fn is_text(received: &[u8]) -> bool {
-    let plain = |byte: &&u8| matches!(byte, 0x20..=0x7E | 0x07..=0x0D | 0x1B);
-    let odd = received.iter().filter(|byte| !plain(byte)).count();
-    odd * 8 <= received.len()
 }
 
 #[cfg(test)]

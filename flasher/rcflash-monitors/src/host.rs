@@ -24,6 +24,10 @@ use crate::stock::StockMonitor;
 const CPM_FILE: &str = "A:HWTESTS.COM";
 /// The source of the code before the program in that file.
 const PROLOGUE_SOURCE: &str = include_str!("cpmldr.asm");
+/// How long a program that is in memory may take until it announces itself.
+const MAX_START_TIME: Duration = Duration::from_millis(500);
+/// The same for CP/M, which reads it from a disk: floppies take seconds.
+const MAX_DISK_TIME: Duration = Duration::from_secs(10);
 /// How long XM may take to reply; its first request comes after up to ten seconds.
 const XM_REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a monitor may take to restart: RomWBW's boot loader, or CP/M's warm boot from a disk.
@@ -124,6 +128,30 @@ impl ResidentMonitor {
         load_hex(monitor, session, &request, observer).map(drop)
     }
 
+    /// Waits until a program of this project, which was just started, has announced itself: it
+    /// listens from its first line on, which ends with its build. Gives up when nothing comes; then
+    /// the program can't send, or the line was corrupted, and IDENT tells which.
+    ///
+    /// # Errors
+    /// Returns [`LoaderError`] if the transport fails, or CP/M's prompt is back instead.
+    pub fn wait_for_announcement(
+        &self,
+        session: &mut MonitorSession,
+    ) -> std::result::Result<(), LoaderError> {
+        const OPERATION: &str = "starting the program";
+        let silence = if *self == Self::Cpm { MAX_DISK_TIME } else { MAX_START_TIME };
+        match session.receive_while_coming(OPERATION, silence, is_announcement) {
+            Err(LoaderError::NoReply { .. }) => {}
+            other => return other.map(drop),
+        }
+        // What is sent to a prompt would be typed there, and executed with the next command.
+        if *self != Self::Cpm || identify_prompt(session.received()) != Some(Peer::Cpm) {
+            return Ok(());
+        }
+        let text = format!("it is at its prompt: {}", exchange::escape_tail(session.received()));
+        Err(LoaderError::UnexpectedReply { peer: "CP/M", operation: OPERATION, text })
+    }
+
     /// Waits until the program has returned to the monitor, and brings that to its prompt. Returns
     /// what is at its prompt, such as `RomWBW's boot loader`.
     ///
@@ -181,6 +209,17 @@ fn start_as_cpm_file(
         reply_timeout: XM_REPLY_TIMEOUT,
     };
     transfer_file(session, &request, observer).map(drop)
+}
+
+/// Returns `true` if a line is complete that ends with `, build ` and the eight digits of a build id.
+fn is_announcement(received: &[u8]) -> bool {
+    let lines = received.split_inclusive(|byte| matches!(byte, b'\r' | b'\n'));
+    lines.into_iter().any(|line| {
+        let build = line.strip_suffix(b"\r").and_then(|line| line.split_last_chunk::<8>());
+        build.is_some_and(|(name, digits)| {
+            name.ends_with(b", build ") && digits.iter().all(u8::is_ascii_hexdigit)
+        })
+    })
 }
 
 /// Returns the content of a .COM file that copies the program to its address and starts it.

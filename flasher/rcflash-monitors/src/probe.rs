@@ -5,9 +5,9 @@
 
 use crate::error::{LoaderError, Result};
 use crate::exchange::{self, escape_with_hex};
-use crate::handshake::{self, HandshakeResult, handshake, handshake_passive, is_text};
+use crate::handshake::{self, HandshakeResult, handshake, handshake_passive};
 use crate::identify::name_with_version;
-use crate::prompt::Peer;
+use crate::prompt::{Peer, is_text};
 use crate::session::MonitorSession;
 
 const OPERATION: &str = "probing";

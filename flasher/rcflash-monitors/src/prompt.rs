@@ -138,6 +138,13 @@ fn is_receiver(received: &[u8]) -> bool {
         && last_line.iter().all(|byte| matches!(byte, 0x15 | b'C' | b'K'))
 }
 
+/// Returns `true` if at most an eighth of the bytes is neither printable nor a terminal's.
+pub(crate) fn is_text(received: &[u8]) -> bool {
+    let plain = |byte: &&u8| matches!(byte, 0x20..=0x7E | 0x07..=0x0D | 0x1B);
+    let odd = received.iter().filter(|byte| !plain(byte)).count();
+    odd * 8 <= received.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,8 +8,8 @@ use rcflash_transport::time::{Duration, Instant};
 
 use crate::banner::{MAX_NAME_BYTES, romwbw_profile};
 use crate::error::{LoaderError, Result};
-use crate::handshake::is_text;
 use crate::pace::Pace;
+use crate::prompt::is_text;
 use crate::records::HexRecord;
 use rcflash_link::RecentTraffic;
 use rcflash_transport::Transport;

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use board_debugger::commands::{self, CommandOutcome, Pane, execute};
 use board_debugger::profiling::{StepCounter, line_times};
 use board_debugger::{
-    BoundExpression, Stop, StopId, Debugger, ExecCommand, HaltReason, Machine, Motion,
-    MotionKind, REGISTER_PAIRS, describe_halt, disassemble_at, flag_letters, register_value,
+    BoundExpression, Debugger, ExecCommand, HaltReason, Machine, Motion, MotionKind,
+    REGISTER_PAIRS, Stop, StopId, describe_halt, disassemble_at, flag_letters, register_value,
 };
 use firmware::ProgramKind;
 use firmware_wire::Request;

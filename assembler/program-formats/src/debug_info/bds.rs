@@ -26,9 +26,10 @@ pub(super) fn read(text: &str, _: &str) -> Result<DebugInfo, DebugInfoError> {
             }
             [_, _, "f", file] => source.open(file),
             [_, _, "s", ref text @ ..] => {
-                source.add_line(text.first().unwrap_or(&""));
+                let text = text.first().unwrap_or(&"");
+                source.add_line(text);
                 if let Some(address) = bytes_at.take() {
-                    info.add_line(address, &source.file, source.line);
+                    info.add_line_with_text(address, &source.file, source.line, text);
                 }
             }
             [_, _, "u", _] | [_, "e"] => {}

@@ -89,7 +89,13 @@ fn add_unit(
     while let Some((header, row)) = rows.next_row()? {
         let Ok(address) = u16::try_from(row.address()) else { continue };
         if row.end_sequence() {
-            lines.push(SourceLine { address, file: Arc::from(""), line: 0, page: None });
+            lines.push(SourceLine {
+                address,
+                file: Arc::from(""),
+                line: 0,
+                page: None,
+                is_data: false,
+            });
             continue;
         }
         let (Some(file), Some(line)) = (row.file(header), row.line()) else { continue };
@@ -101,7 +107,7 @@ fn add_unit(
                 Arc::clone(names.entry(row.file_index()).or_insert(name))
             }
         };
-        lines.push(SourceLine { address, file, line, page: None });
+        lines.push(SourceLine { address, file, line, page: None, is_data: false });
     }
     Ok(())
 }

@@ -79,7 +79,7 @@ fn read_map(text: &str, _: &str) -> Result<DebugInfo, DebugInfoError> {
                 info.add_line(entry.value, file, line);
             } else if let Some(address) = address(entry.value) {
                 let file = Arc::clone(file);
-                of_labels.push(SourceLine { address, file, line, page: None });
+                of_labels.push(SourceLine { address, file, line, page: None, is_data: false });
             }
         }
         if entry.is_defined_by_linker {

@@ -154,11 +154,12 @@ impl CodeBuffer {
     }
 
     /// Advances the location counter without writing. Returns `true` if it passed FFFFH.
-    pub(crate) fn reserve(&mut self, distance: u16) -> bool {
+    pub(crate) fn reserve(&mut self, distance: u16, unit: u8) -> bool {
         self.close_run();
         let moved = self.here + u32::from(distance);
-        // A size may reach the very end of memory, but a negative size that ends at 0 has wrapped.
-        let backwards = distance >= 0x8000;
+        // A size in bytes may reach the very end of memory, but a negative size that ends at 0 has
+        // wrapped, and so have words.
+        let backwards = distance >= 0x8000 || unit > 1;
         let wraps = moved > 0x10000 || (moved == 0x10000 && backwards);
         self.here = if wraps { moved & 0xFFFF } else { moved };
         self.update_size();

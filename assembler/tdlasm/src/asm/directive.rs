@@ -147,6 +147,10 @@ fn title(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> String {
         if matches!(byte, b'\r' | b'\n') {
             continue;
         }
+        let byte = byte & 0x7F;
+        if byte.is_ascii_control() {
+            continue;
+        }
         text.push(byte);
         if text.len() > TITLE_ROOM {
             let message = "a title has room for 78 characters";

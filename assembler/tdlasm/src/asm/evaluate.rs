@@ -42,18 +42,18 @@ impl Assembler<'_> {
         self.statement.continues |= fault == Fault::OpenLine;
         // ZASM raises A twice for an unmatched closing parenthesis.
         let count = if fault == Fault::Closing { 2 } else { 1 };
-        let number = if fault == Fault::Digit { self.suggest_hexadecimal(span) } else { None };
+        let number = if fault == Fault::Digit { self.suggest_number(span) } else { None };
         let (code, message) = fault_text(fault);
         let mut diagnostic = Diagnostic::new(code, span, message);
         let rest = self.sources.slice(self.sources.rest_of_line(span.start));
-        if matches!(fault, Fault::Stray | Fault::Operator)
-            && let Some(help) = foreign_operation(rest)
-        {
-            diagnostic = diagnostic.help(help);
-        } else if fault == Fault::Stray
+        if fault == Fault::Stray
             && let Some(number) = foreign_number(rest)
         {
             diagnostic = diagnostic.help(format!("write {number}"));
+        } else if matches!(fault, Fault::Stray | Fault::Operator)
+            && let Some(help) = foreign_operation(rest)
+        {
+            diagnostic = diagnostic.help(help);
         }
         if let Some(number) = number {
             diagnostic = diagnostic.help(format!("write {number}")).fix(span, number);
@@ -61,9 +61,14 @@ impl Assembler<'_> {
         self.sink.add_counted(diagnostic, count);
     }
 
-    /// Returns the TDL spelling of a hexadecimal number of another dialect.
-    fn suggest_hexadecimal(&self, span: Span) -> Option<String> {
+    /// Returns the TDL spelling of a hexadecimal or binary number of another dialect.
+    fn suggest_number(&self, span: Span) -> Option<String> {
         let text = self.sources.slice(span).to_ascii_uppercase();
+        if let Some(digits) = text.strip_prefix(b"0B")
+            && digits.iter().all(|digit| matches!(digit, b'0' | b'1'))
+        {
+            return Some(format!("{}B", String::from_utf8_lossy(digits)));
+        }
         let digits = text.strip_prefix(b"0X").unwrap_or(&text);
         let hexadecimal = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
         if !hexadecimal {

@@ -143,7 +143,7 @@ fn immediate(
             let (value, span) = (Some(Value::default()), asm.statement.operator);
             return Ok(Operand { value, span, ..Operand::default() });
         }
-        asm.operator_error(DiagnosticCode::MissingOperand, UNWRITTEN_OPERAND);
+        report_unwritten_operand(asm, form);
         return Ok(Operand::default());
     }
     let expr = asm.parse_expression(cursor);
@@ -154,6 +154,12 @@ fn immediate(
     Ok(Operand { value: Some(value), span: expr.span, uses_location, ..Operand::default() })
 }
 
+fn report_unwritten_operand(asm: &mut Assembler<'_>, form: &Form) {
+    let span = asm.statement.operator;
+    let diagnostic = Diagnostic::new(DiagnosticCode::MissingOperand, span, UNWRITTEN_OPERAND);
+    asm.report(diagnostic.help(forms_help(form)));
+}
+
 fn second_immediate(
     asm: &mut Assembler<'_>,
     form: &Form,
@@ -161,7 +167,7 @@ fn second_immediate(
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
     if at_end(asm, cursor) {
-        asm.operator_error(DiagnosticCode::MissingOperand, UNWRITTEN_OPERAND);
+        report_unwritten_operand(asm, form);
         return Ok(Operand::default());
     }
     match skip_comma(asm, cursor) {
@@ -218,16 +224,32 @@ fn byte_register(
     let span = expr.span;
     let value = asm.evaluate(&expr)?;
     if indexed && cursor.peek() == Some(b'(') {
-        let index = Some(index_register(asm, cursor));
+        let index = Some(index_register(asm, value, cursor));
         return Ok(Operand { index, value: Some(value), span, ..Operand::default() });
     }
     warn_index_without_displacement(asm, &expr, form);
+    if value.number > 7 && expr.count > 1 && has_index_register(asm, &expr) {
+        let message = "a register is expected here, and the sum is none";
+        let diagnostic = Diagnostic::new(DiagnosticCode::NoRegister, span, message);
+        asm.report(diagnostic.help("the byte at an index register is 5(X) or 5(Y)"));
+        return Ok(Operand::register(Register::from_number(value.number & 7), span));
+    }
     let number = register_number(asm, value, form, span);
     let register = Register::from_number(number & 7);
     if number == value.number && number <= 7 {
         lints::lint_number(asm, &expr, register);
     }
     Ok(Operand::register(register, span))
+}
+
+fn has_index_register(asm: &Assembler<'_>, expr: &Expr) -> bool {
+    asm.operations(expr).iter().any(|op| match *op {
+        Op::Symbol(name, _) => match asm.names[name].built_in {
+            Some(BuiltIn::Register(register)) => register.is_index(),
+            _ => false,
+        },
+        _ => false,
+    })
 }
 
 /// Reports a number that is not a register's. Returns its low byte.
@@ -256,7 +278,7 @@ fn warn_index_without_displacement(asm: &mut Assembler<'_>, expr: &Expr, form: &
 }
 
 /// Reads an index register in parentheses.
-fn index_register(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Prefix {
+fn index_register(asm: &mut Assembler<'_>, displacement: Value, cursor: &mut Cursor<'_>) -> Prefix {
     let start = cursor.offset();
     cursor.advance(1);
     cursor.skip_blanks();
@@ -273,15 +295,24 @@ fn index_register(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Prefix {
         Some(BuiltIn::Register(Register::Y)) => Prefix::Y,
         _ => Prefix::None,
     };
-    if prefix == Prefix::None || !closed {
+    let is_register = matches!(built_in, Some(BuiltIn::Register(_)));
+    if prefix == Prefix::None && closed && is_register && displacement == Value::absolute(0) {
+        // ZASM takes any register with the displacement 0, and writes a prefix of 0.
+        cursor.advance(1);
+        let message = "this is no index register; the code is not an instruction";
+        let diagnostic =
+            Diagnostic::new(DiagnosticCode::IndexAsNumber, cursor.since(start), message);
+        asm.report(diagnostic.help("the byte at an index register is 0(X) or 0(Y)"));
+    } else if prefix == Prefix::None || !closed {
         let message = "only X or Y can stand in index parentheses";
         let diagnostic = Diagnostic::new(DiagnosticCode::Index, cursor.since(start), message);
         asm.report(diagnostic.help("the byte at an index register is 5(X) or 5(Y)"));
         // ZASM skips only the parenthesis, so that the rest is left over.
         *cursor = inside;
         return prefix;
+    } else {
+        cursor.advance(1);
     }
-    cursor.advance(1);
     cursor.skip_blanks();
     prefix
 }

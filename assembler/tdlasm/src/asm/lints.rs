@@ -175,11 +175,16 @@ pub(super) fn lint_instruction_as_label(
     let Form { mnemonic, slots, .. } = &FORMS[usize::from(form)];
     let mut ahead = cursor.clone();
     ahead.skip_blanks();
-    if slots[0] == Slot::None && ahead.at_statement_end() {
+    // In other assemblers a colon between blanks separates statements.
+    let is_apart = asm.sources.slice(Span::new(span.end, span.end + 1)) != b":";
+    if slots[0] == Slot::None && (is_apart || ahead.at_statement_end()) {
         let message = format!("the colon makes {mnemonic} a label, and no instruction");
         let diagnostic = Diagnostic::new(DiagnosticCode::InstructionAsLabel, span, message);
         let colon = Span::new(span.end, cursor.offset());
-        asm.report(diagnostic.help(format!("did you mean {mnemonic}?")).fix(colon, ""));
+        asm.report(match ahead.at_statement_end() {
+            true => diagnostic.help(format!("did you mean {mnemonic}?")).fix(colon, ""),
+            false => diagnostic.help("a line has one statement"),
+        });
     }
 }
 

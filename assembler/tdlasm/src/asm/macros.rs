@@ -10,11 +10,14 @@ use super::input::{Frame, FrameKind, InputChange, StatementPlace};
 use super::macro_definition::{BodyPart, Macro, Parameter, split_body};
 use super::name_table::NameId;
 use super::statement_end::{StatementAbort, StatementEnd, StatementResult};
-use crate::diag::DiagnosticCode;
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::references::{self, NameKind, ReferenceRole};
 use crate::source::{Origin, Span};
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
+
+const MACRO_FORM: &str =
+    "a macro has the form .DEFINE NAME[PARAMETERS]=[TEXT], a constant NAME = VALUE";
 
 /// The maximum depth of nested calls; deeper ones are endless recursion.
 const MAX_DEPTH: usize = 4096;
@@ -132,14 +135,16 @@ fn macro_body(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Span> 
     let equals = memchr::memchr(b'=', cursor.rest()).unwrap_or(0);
     let Some(bracket) = memchr::memchr(b'[', &cursor.rest()[equals..]) else {
         let message = "the macro's text in brackets is missing";
-        asm.error(DiagnosticCode::Unterminated, before, message);
+        let diagnostic = Diagnostic::new(DiagnosticCode::Unterminated, before, message);
+        asm.report(diagnostic.help(MACRO_FORM));
         cursor.advance_lines(cursor.rest().len());
         return None;
     };
     let open = equals + bracket;
     if !only_comments_after_equals(cursor.rest()[..open].trim_ascii()) {
         let message = "the macro's text in brackets is missing here; the next bracket is used";
-        asm.error(DiagnosticCode::MacroGap, before, message);
+        let diagnostic = Diagnostic::new(DiagnosticCode::MacroGap, before, message);
+        asm.report(diagnostic.help(MACRO_FORM));
     }
     cursor.advance_lines(open);
     if open > line_end {

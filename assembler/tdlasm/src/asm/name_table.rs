@@ -212,6 +212,8 @@ impl NameTable {
             self.append_symbol(id);
         } else if self[id].is_declared_forward {
             self[id].is_declared_forward = false;
+            self.entered += 1;
+            self[id].entered = self.entered;
             self.newest_scope = scope_of(id, TableEntryKind::Symbol);
         }
     }

@@ -74,6 +74,14 @@ impl Recorder {
         }
     }
 
+    /// Records that the rest of the statement, from an offset on, is a skipped block of several
+    /// lines: the code, of which there are `bytes`, is in the row where the block begins.
+    pub(super) fn skipped_block(&mut self, offset: u32, bytes: u32) {
+        if self.lists {
+            self.row_break(offset, bytes, false);
+        }
+    }
+
     fn row_break(&mut self, offset: u32, bytes: u32, is_full: bool) {
         let statement = self.listing.lines.len() as u32;
         self.listing.breaks.push(RowBreak { statement, offset, bytes, is_full });

@@ -43,9 +43,12 @@ pub(super) fn report_trailing_text(asm: &mut Assembler<'_>, cursor: &Cursor<'_>)
             asm.report(diagnostic.help(help).fix(Span::new(operator.start, end), here));
         }
         (None, Some(b',' | b'(' | b')' | b'+' | b'-' | b'#')) => {
-            let help = indexed_form(form, asm.sources.slice(operands))
+            let help = form_with_fewer_operands(form, asm.sources.slice(operands))
                 .unwrap_or_else(|| super::instruction::forms_help(form));
             asm.report(diagnostic.help(help));
+        }
+        (None, _) if begins_with_register(cursor.rest_of_statement()) => {
+            asm.report(diagnostic.help(super::instruction::forms_help(form)));
         }
         _ => report_ignored(asm, at),
     }
@@ -59,6 +62,7 @@ fn report_ignored(asm: &mut Assembler<'_>, at: Span) {
     }
     let help = match asm.sources.slice(at) {
         b"," => "this directive takes no further operand",
+        b"\\" => "a line has one statement",
         _ => "a comment begins with a semicolon",
     };
     asm.report(diagnostic.help(help));
@@ -77,12 +81,42 @@ fn instruction_before(asm: &mut Assembler<'_>, at: Span) -> Option<&'static Form
     }
 }
 
+/// Returns `true` if a text is a register or condition, alone or before a comma.
+fn begins_with_register(text: &[u8]) -> bool {
+    const WORDS: [&[u8]; 21] = [
+        b"A", b"B", b"C", b"D", b"E", b"H", b"L", b"M", b"AF", b"BC", b"DE", b"HL", b"IX", b"IY",
+        b"SP", b"Z", b"NZ", b"NC", b"PE", b"PO", b"PSW",
+    ];
+    let word = text.split(|byte| *byte == b',').next().unwrap_or_default().trim_ascii();
+    WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Returns the spelling of an instruction with operands that other assemblers give it as well: the
+/// accumulator, or an index register.
+fn form_with_fewer_operands(form: &Form, operands: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(operands).to_ascii_uppercase();
+    let text = text.trim();
+    if text.ends_with(",X") || text.ends_with(",Y") {
+        return Some(
+            "no address is indexed by a register: LXI and DAD compute it, M is the byte".into(),
+        );
+    }
+    match text.split_once(',') {
+        Some(("A", rest)) if form.arity() == 1 => {
+            Some(format!("the accumulator is not named: {} {}", form.mnemonic, rest.trim()))
+        }
+        Some((rest, "A")) if form.arity() == 1 => {
+            Some(format!("the accumulator is not named: {} {}", form.mnemonic, rest.trim()))
+        }
+        _ => indexed_form(form, text),
+    }
+}
+
 /// Returns the form for an indexed byte of an instruction that takes an address or a constant.
-fn indexed_form(form: &Form, operands: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(operands);
-    let (displacement, register) = text.trim().split_once('(')?;
-    let register = register.trim_end().strip_suffix(')')?.to_ascii_uppercase();
-    let register = register.strip_prefix('I').unwrap_or(&register);
+fn indexed_form(form: &Form, text: &str) -> Option<String> {
+    let (displacement, register) = text.split_once('(')?;
+    let register = register.strip_suffix(')')?;
+    let register = register.strip_prefix('I').unwrap_or(register);
     let byte = format!("{}({register})", displacement.trim());
     matches!(register, "X" | "Y").then_some(())?;
     Some(match form.mnemonic {
@@ -196,6 +230,10 @@ pub(super) fn lint_text(asm: &mut Assembler<'_>, delimiter: Span, text: &[u8], n
             "a doubled quote is no quote: the text ends, and another begins".to_owned(),
             "use another delimiter: /say \"hi\"/",
         ),
+        _ if !text.is_ascii() => (
+            "characters have 7 bits, as in ZASM: bit 7 of this text is cleared".to_owned(),
+            "write the bytes of other characters by .BYTE",
+        ),
         _ if text.windows(2).any(is_escape) => (
             "a backslash is a character like any other".to_owned(),
             "put bytes in brackets behind the text: [13] for \\r, [10] for \\n, [0] for \\0",
@@ -206,13 +244,11 @@ pub(super) fn lint_text(asm: &mut Assembler<'_>, delimiter: Span, text: &[u8], n
 }
 
 /// Returns what to write for a text without its closing delimiter.
-pub(super) fn unclosed_text_help(first: Option<u8>) -> Option<&'static str> {
-    match first? {
-        b',' => Some("put bytes in brackets, without commas: \"A\"[13]\"B\""),
-        first if first.is_ascii_alphanumeric() => {
-            Some("a text has two equal delimiters: \"HELLO\"")
-        }
-        _ => None,
+pub(super) fn unclosed_text_help(first: u8) -> &'static str {
+    match first {
+        b',' | b'+' | b'!' => "put bytes in brackets, without signs: \"A\"[13]\"B\"",
+        _ if first.is_ascii_alphanumeric() => "a text has two equal delimiters: \"HELLO\"",
+        _ => "a text ends at the next character like its first one",
     }
 }
 
@@ -247,6 +283,15 @@ const FOREIGN_OPERATIONS: &[(&str, &str)] = &[
     (">", "a shift is a single < or >"),
     ("=", "there is no comparison: conditionals compare with zero, as .IFE A-B"),
     ("|", "or is !"),
+    ("!", "! is or; one's complement is #"),
+    ("&", "and is a single &; the address of a label is its name"),
+    ("%", "the remainder is @"),
+    ("*", "the address of a statement is a period"),
+    ("@", "a label begins with a letter; local ones with two periods: ..1"),
+    ("[", "an operand has no brackets: M is the byte at H and L, 5(X) that at an index register"),
+    ("'", "hexadecimal numbers end with H, and begin with a digit: 0FFH"),
+    ("DUP", "there is no repetition: write the values out"),
+    ("OFFSET", "the address of a label is its name"),
     ("~", "one's complement is #"),
     ("AND", "and is &"),
     ("OR", "or is !"),

@@ -158,6 +158,8 @@ impl Assembler<'_> {
         let message = format!("{shown} cannot begin a label, an operator or a comment");
         let help = match byte {
             b'/' | b'*' => "a comment begins with a semicolon",
+            b'#' => "there is no preprocessor: write NAME = VALUE, and .INSERT NAME for a file",
+            b'=' => "an assignment has no colon: NAME = VALUE; .LOC sets the address",
             b'0'..=b'9' => "a label begins with a letter; local ones with two periods: ..1:",
             _ => "statements have the form LABEL: OPERATOR OPERANDS ; COMMENT",
         };
@@ -204,7 +206,7 @@ impl Assembler<'_> {
         cursor.advance(1);
         self.module.flow.restart();
         self.recorder.statement.labelled = true;
-        if cursor.eat(b':') {
+        if cursor.eat_behind_blanks(b':') {
             self.export(name, span, false);
         }
         self.define(name, self.code.location(), SymbolKind::Label, span);

@@ -110,6 +110,8 @@ impl Assembler<'_> {
                 // ended it too early, which only this warning would show.
                 self.warn_of_brackets(Span::new(start + 1, close));
                 if self.spans_lines(cursor.since(start)) {
+                    let bytes = self.code.count_since(self.statement.start);
+                    self.recorder.skipped_block(start, bytes);
                     self.sink.next_row();
                 }
                 true
@@ -170,11 +172,9 @@ impl Assembler<'_> {
 
     pub(super) fn unclosed_text(&mut self, start: Span) {
         let message = "the text that begins here is not closed";
-        let mut diagnostic = Diagnostic::new(DiagnosticCode::Unterminated, start, message);
-        if let Some(help) = slips::unclosed_text_help(self.sources.slice(start).first().copied()) {
-            diagnostic = diagnostic.help(help);
-        }
-        self.report(diagnostic);
+        let first = self.sources.slice(start).first().copied().unwrap_or_default();
+        let diagnostic = Diagnostic::new(DiagnosticCode::Unterminated, start, message);
+        self.report(diagnostic.help(slips::unclosed_text_help(first)));
     }
 
     /// Reads a delimited text; empty if there is none.

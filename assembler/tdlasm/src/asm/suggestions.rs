@@ -180,6 +180,17 @@ const FOREIGN_MNEMONICS: &[(&str, &str)] = &[
     ("ENDIF", "a closing bracket"),
     ("ENDC", "a closing bracket"),
     ("ENDM", "a closing bracket"),
+    ("EDUP", "a closing bracket"),
+    ("SECTION", ".LOC with .PROG. or .DATA."),
+    (".SECTION", ".LOC with .PROG. or .DATA."),
+    ("AREA", ".LOC with .PROG. or .DATA."),
+    (".AREA", ".LOC with .PROG. or .DATA."),
+    ("MODULE", "no name spaces: local labels begin with two periods"),
+    ("DEVICE", "no devices: the format of the output is an option of the command"),
+    ("OUTPUT", "no name of the output in the source: it is an option of the command"),
+    ("DISPLAY", ".PRNTX"),
+    ("ASSERT", "the form .IFE VALUE,[.ERROR \"TEXT\"]"),
+    (".RES", ".BLKB"),
     (".ENDM", "a closing bracket"),
     (".ENDMACRO", "a closing bracket"),
     (".MACRO", ".DEFINE"),
@@ -251,14 +262,14 @@ pub(super) fn suggest_label(names: &mut NameTable, word: &str, rest: &[u8]) -> O
     let (_, next) = lex::symbol(rest.trim_ascii_start()).ok()?;
     let label = format!("{word}:");
     let shown = String::from_utf8_lossy(next).to_ascii_uppercase();
-    if shown == "EQU" {
+    if matches!(&*shown, "EQU" | ".EQU") {
         let value = String::from_utf8_lossy(&rest.trim_ascii_start()[next.len()..]);
         let help = format!("assign a value by =: write {word} = {}", value.trim());
         let replaced_operand_bytes = rest.len() - rest.trim_ascii_start().len() + next.len();
         return Some(Suggestion { help, text: Some(format!("{word} =")), replaced_operand_bytes });
     }
     let operands = &rest.trim_ascii_start()[next.len()..];
-    let is_set = matches!(&*shown, "SET" | "DEFL") && !operands.contains(&b',');
+    let is_set = matches!(&*shown, "SET" | "DEFL" | ".SET") && !operands.contains(&b',');
     if is_set && !operands.trim_ascii().is_empty() {
         let value = String::from_utf8_lossy(operands.trim_ascii()).into_owned();
         return Some(Suggestion::without_fix(format!(

@@ -116,10 +116,7 @@ impl Symbol {
             (Self::Undefined, _) => Definition::Assigned,
             (Self::Variable(_), Variable | Constant) => Definition::Assigned,
             (Self::External(_), _) => Definition::Conflict,
-            // A label of the same value leaves a variable unchanged.
-            (Self::Variable(known), Label) if known == value && !is_multiply_defined => {
-                Definition::Unchanged
-            }
+            (Self::Variable(_), Label) => Definition::Conflict,
             (Self::Constant(known), Variable | Constant) | (Self::Label(known), _)
                 if known == value =>
             {

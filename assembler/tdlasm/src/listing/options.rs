@@ -53,7 +53,7 @@ impl ListingOptions {
             ListingDirective::Image(on) => self.image = on,
             ListingDirective::Controls(on) => self.controls = on,
             ListingDirective::Save if saved.len() < MAX_SAVED => saved.push(*self),
-            ListingDirective::Restore => *self = saved.pop().unwrap_or(*self),
+            ListingDirective::Restore => *self = saved.pop().unwrap_or_default(),
             ListingDirective::Save | ListingDirective::Page => {}
         }
     }

@@ -6,6 +6,7 @@ use memchr::{memchr, memchr2};
 
 /// The CP/M mark of the end of a text.
 pub(super) const END: u8 = 0x1A;
+const DEL: u8 = 0x7F;
 /// CP/M fills the last record of a file, of 128 bytes, with anything.
 const RECORD: usize = 128;
 const BYTE_ORDER_MARKS: [&[u8]; 3] = [b"\xEF\xBB\xBF", b"\xFF\xFE", b"\xFE\xFF"];
@@ -60,6 +61,14 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
     let is_special = |byte: u8| byte == 0 || byte == END || byte >= 0x80;
     text.chunks(1 << 14)
         .all(|block| !block.iter().fold(false, |found, byte| found | is_special(*byte)))
+}
+
+/// Returns a text as ZASM reads it: bit 7 of each character is cleared, DEL and NUL are skipped.
+pub(crate) fn as_read(text: &[u8]) -> Cow<'_, [u8]> {
+    if text.iter().all(|byte| *byte < DEL) {
+        return text.into();
+    }
+    text.iter().map(|byte| byte & 0x7F).filter(|byte| !matches!(*byte, 0 | DEL)).collect()
 }
 
 /// Returns `true` if the last character of a line or of a label or operator has bit 7 set.

@@ -1,6 +1,7 @@
 //! Tests of the library, linked once.
 
 mod checksum;
+mod corners;
 mod corrupted;
 mod corrupted_input;
 mod dwarf;

@@ -26,9 +26,6 @@ use super::write::{print_started, progress_bar};
 
 /// Heading of the help.
 const LOADER: &str = "Loader";
-/// How long the banner of a started program may take to begin.
-const START_TIMEOUT: Duration = Duration::from_millis(500);
-
 /// Options that choose the monitor that receives the program, and how it is sent.
 #[derive(Args)]
 pub(super) struct LoaderArgs {
@@ -195,7 +192,8 @@ pub(super) fn write(
     cli_support::eprint_message!("{}: {} bytes, {how}", program.name, delivered.bytes);
     match (request.entry, program.build_id) {
         (Some(entry), Some(build_id)) => {
-            wait_for_identity(Link::new(session.into_transport(), baud), entry, build_id)?;
+            ResidentMonitor::Memory(stock.clone()).wait_for_announcement(&mut session)?;
+            identify(Link::new(session.into_transport(), baud), entry, build_id)?;
             Ok(Started::Nothing)
         }
         (Some(entry), None) => {
@@ -207,9 +205,8 @@ pub(super) fn write(
     }
 }
 
-/// Waits for the IDENT reply of the started program, checks its build id, and prints its identity.
-fn wait_for_identity(mut link: Link, entry: u16, build_id: u32) -> Result<(), LoadError> {
-    link.drain_banner("starting the program", START_TIMEOUT)?;
+/// Identifies the started program, checks its build id, and prints its identity.
+fn identify(mut link: Link, entry: u16, build_id: u32) -> Result<(), LoadError> {
     let running = loader::check_build(loader::identify(&mut link)?, build_id)?;
     cli_support::eprint_message!("running at {entry:04X}h: {running}");
     Ok(())

@@ -214,6 +214,9 @@ impl TestArgs {
         for note in &file.program.notes {
             eprint_message(format!("hw-tests: {}: {note}", path.escaped()));
         }
+        if let Some(why) = file.program.simulated_only.filter(|_| self.board.names_board()) {
+            return Err(vec![format!("{}: {why}", path.escaped())]);
+        }
         let contracts = contracts(&file, self).map_err(|message| vec![message])?;
         let is_other =
             self.files.is_empty() && !self.contracts.iter().any(|source| names(&file, source));

@@ -36,8 +36,9 @@ pub struct Debugger {
     pub(super) in_reverse_search: bool,
     /// The panes that the program has added.
     pub(super) panes: Vec<Box<dyn CustomPane>>,
-    /// Loads the program again, if it comes from a file.
-    pub(super) reload: Option<Reload>,
+    /// Loads the program again, if it comes from a file, at the command `restart` after a change of
+    /// its sources.
+    pub reload: Option<Reload>,
 }
 
 /// The addresses of data that a step has read and written.
@@ -62,11 +63,6 @@ impl Debugger {
             panes: Vec::new(),
             reload: None,
         }
-    }
-
-    /// Makes the command `restart` load the program again if its sources have changed.
-    pub fn set_reload(&mut self, reload: Reload) {
-        self.reload = Some(reload);
     }
 
     /// The source lines and symbols of the programs.
@@ -147,7 +143,7 @@ impl Debugger {
     /// Instructions and waits that reverse commands have replayed so far, which their time depends
     /// on: at most twice the distance between two snapshots for `back`, whatever its count.
     pub fn replayed_steps(&self) -> u64 {
-        self.boards.timeline.replayed_steps()
+        self.boards.timeline.replayed_steps
     }
 
     /// Returns whether interrupts are enabled, and the interrupt mode; of a target only the first
@@ -325,7 +321,7 @@ impl Debugger {
 impl StepAddresses {
     /// Adds the accesses of the last step, without those that fetched its instruction.
     fn record(&mut self, timeline: &Timeline) {
-        let pc = timeline.before().registers.pc;
+        let pc = timeline.before.registers.pc;
         for access in timeline.accesses().iter() {
             let is_fetch = access.address.wrapping_sub(pc) < MAX_INSTRUCTION_BYTES;
             match access.kind {

@@ -88,8 +88,10 @@ pub fn open_program(
     mut program: LoadedProgram,
     kernel: Option<Box<dyn DebugKernel>>,
 ) -> Result<Debugger, TargetError> {
-    let start =
-        |kernel| Target::start(TargetProgram::new(profile, &program)?, kernel, profile.clock_hz);
+    let start = |kernel| {
+        let program = TargetProgram::new(profile, &program.mapped, program.entry)?;
+        Target::start(program, kernel, profile.clock_hz)
+    };
     let target = kernel.map(start).transpose()?;
     let panes = std::mem::take(&mut program.panes);
     let (mut board, code) = board_with_program(profile, program)?;

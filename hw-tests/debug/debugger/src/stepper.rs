@@ -174,7 +174,7 @@ impl Debugger {
     /// Returns `true` if the last step of the simulated board has returned from a routine, or
     /// jumped to the address in a register, by which routines that have popped theirs return.
     fn has_returned(&self) -> bool {
-        let before = self.boards.timeline.before().registers;
+        let before = self.boards.timeline.before.registers;
         let opcode = match self.peek(before.pc) {
             0xDD | 0xFD => self.peek(before.pc.wrapping_add(1)),
             opcode => opcode,

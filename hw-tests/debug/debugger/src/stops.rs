@@ -38,7 +38,8 @@ impl HitCondition {
     /// Returns a message that shows the forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let kinds: [(_, fn(u32) -> Self); 4] =
+        type Kind = fn(u32) -> HitCondition;
+        let kinds: [(_, Kind); 4] =
             [(">=", Self::From), ("==", Self::Only), ("%", Self::EveryNth), ("", Self::From)];
         let signed = |(sign, kind)| Some((text.strip_prefix(sign)?, kind));
         let (number, kind) = kinds.into_iter().find_map(signed).unwrap_or((text, Self::From));
@@ -163,7 +164,7 @@ impl Watchpoint {
             let access = accesses.iter().find(|access| self.matches(access))?;
             return Some(WatchTrigger::Access(*access));
         };
-        let before = register_value(&timeline.before().registers, name)?;
+        let before = register_value(&timeline.before.registers, name)?;
         let after = register_value(&timeline.registers(), name)?;
         (before != after).then_some(WatchTrigger::Register { name, before, after })
     }

@@ -26,8 +26,10 @@ pub(crate) struct Timeline {
     /// stores only its length.
     recorded_output: Vec<u8>,
     accesses: RefCell<Vec<BusAccess>>,
-    before: StepStart,
-    replayed_steps: u64,
+    /// The state before the last step.
+    pub(crate) before: StepStart,
+    /// Steps that were executed again so far.
+    pub(crate) replayed_steps: u64,
 }
 
 /// What a snapshot stores beside the board.
@@ -108,19 +110,9 @@ impl Timeline {
         self.present.is_resumed
     }
 
-    /// The state before the last step.
-    pub(crate) fn before(&self) -> &StepStart {
-        &self.before
-    }
-
     /// The bus cycles of the last step that was executed by [`Self::step_traced`].
     pub(crate) fn accesses(&self) -> Ref<'_, Vec<BusAccess>> {
         self.accesses.borrow()
-    }
-
-    /// Steps that were executed again so far.
-    pub(crate) fn replayed_steps(&self) -> u64 {
-        self.replayed_steps
     }
 
     /// The first recorded step.

@@ -59,7 +59,8 @@ pub type Poll<'a> = &'a mut dyn FnMut(&mut Screen, &mut Debugger) -> bool;
 pub struct Screen {
     /// The clock when the session started, in T-states.
     start_clock: u64,
-    status: String,
+    /// The message in the status row.
+    pub status: String,
     pane: Pane,
     /// Rows of the pane above the first one shown.
     scroll: usize,
@@ -70,7 +71,7 @@ pub struct Screen {
     /// Whether the board has halted since the last key: Ctrl-C may have been meant for it.
     has_just_halted: bool,
     /// The last lines that breakpoints have logged.
-    log: Vec<String>,
+    pub log: Vec<String>,
 }
 
 impl Screen {
@@ -110,11 +111,6 @@ impl Screen {
         is_done
     }
 
-    /// Shows a message in the status row.
-    pub fn set_status(&mut self, status: String) {
-        self.status = status;
-    }
-
     /// The command that shows the pane at the left again in a later session, if it is not the
     /// instructions at PC.
     pub fn layout_command(&self) -> Option<String> {
@@ -143,11 +139,6 @@ impl Screen {
         const LOG_ROWS: usize = 100;
         self.log.extend(debugger.take_log());
         self.log.drain(..self.log.len().saturating_sub(LOG_ROWS));
-    }
-
-    /// The last messages that breakpoints have logged.
-    pub fn log(&self) -> &[String] {
-        &self.log
     }
 
     /// Returns `true` if the console is shown; keys then go to the running board.

@@ -54,9 +54,7 @@ enum ConsoleTarget {
 pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     let stop = install_handler()?;
     let mut session = args.session.start(&mut |_| stop.load(Ordering::Relaxed))?;
-    if let Some(reload) = args.session.reload() {
-        session.debugger.set_reload(reload);
-    }
+    session.debugger.reload = args.session.reload();
     for place in &args.r#break {
         let line = format!("break {place}");
         execute(&mut session.debugger, &line, &mut |_| true)

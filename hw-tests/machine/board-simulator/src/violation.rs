@@ -94,6 +94,28 @@ pub enum ViolationKind {
         /// The low byte of the port address.
         port: u8,
     },
+    /// It read memory that nothing has written.
+    UnwrittenRead {
+        /// The address.
+        address: u16,
+    },
+    /// It read a memory-mapped register more often than the test has values for it.
+    RegisterExhausted {
+        /// The address.
+        address: u16,
+    },
+    /// It executed data.
+    DataExecution,
+    /// It executed bytes that are no instruction.
+    NoInstruction {
+        /// The first two of them.
+        bytes: [u8; 2],
+    },
+    /// It executed an instruction that begins within another.
+    OverlappingCode {
+        /// The address of the other one.
+        start: u16,
+    },
     /// It executed HALT.
     Halt,
     /// It left the program's code.
@@ -149,6 +171,19 @@ impl ViolationKind {
             Self::Input { port } => format!("read port {port:02X}H"),
             Self::InputExhausted { port } => {
                 format!("read port {port:02X}H more often than there are values")
+            }
+            Self::UnwrittenRead { address } => {
+                format!("read {}, which nothing has written", location(address))
+            }
+            Self::RegisterExhausted { address } => {
+                format!("read {} more often than there are values", location(address))
+            }
+            Self::DataExecution => "executed data".to_owned(),
+            Self::NoInstruction { bytes: [first, second] } => {
+                format!("executed {first:02X} {second:02X}, which is no instruction")
+            }
+            Self::OverlappingCode { start } => {
+                format!("jumped into the middle of the instruction at {}", location(start))
             }
             Self::Halt => "executed HLT".to_owned(),
             Self::LeftCode { address } => {

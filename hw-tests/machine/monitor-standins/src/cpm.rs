@@ -46,7 +46,7 @@ pub struct Cpm {
     bad_disk: bool,
     /// How the next receiver or sender ends early.
     early_end: Option<EarlyEnd>,
-    /// How long a program is loaded from the disk.
+    /// How long a program is loaded from the disk; meanwhile nobody listens.
     load_time: Duration,
     /// The time by the line's clock, and when the transfer began.
     now: Duration,
@@ -74,7 +74,7 @@ enum State {
     Prompt,
     /// A program with this command line is being loaded until that time.
     Loading(Duration, String),
-    /// It prints its messages until that time, and is then in a transfer.
+    /// It is being loaded, or prints its messages, until that time, and is then in this state.
     Starting(Duration, Box<State>),
     Receiving(String, XmodemReceiver),
     Sending(XmodemSender),
@@ -240,7 +240,8 @@ impl Cpm {
                     out.extend(b"\r\n");
                     self.memory.load(TPA, &program);
                     let running = GuestProgram::start_with(&self.memory, TPA, STACK, CallAbi::Cpm);
-                    return self.state = State::GuestProgram(Box::new(running));
+                    let running = Box::new(State::GuestProgram(Box::new(running)));
+                    return self.state = State::Starting(self.now + self.load_time, running);
                 }
                 None => out.extend(format!("\r\n{}?\r\n", words[0]).bytes()),
             },

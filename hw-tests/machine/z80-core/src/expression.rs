@@ -152,11 +152,20 @@ impl Expression {
         names
     }
 
+    /// Returns the operands `[x]` and `{x}`, the outer ones first.
+    pub fn memory_operands(&self) -> Vec<Self> {
+        let mut operands = Vec::new();
+        self.root.visit(&mut |node| {
+            if matches!(node, Node::Byte(_) | Node::Word(_)) {
+                operands.push(Self { root: node.clone() });
+            }
+        });
+        operands
+    }
+
     /// Returns `true` if the value depends on memory.
     pub fn reads_memory(&self) -> bool {
-        let mut reads = false;
-        self.root.visit(&mut |node| reads |= matches!(node, Node::Byte(_) | Node::Word(_)));
-        reads
+        !self.memory_operands().is_empty()
     }
 }
 

@@ -63,5 +63,5 @@ pub use names::{
     FLAGS, Flags, REGISTER_HALVES, REGISTER_NAMES, REGISTER_PAIRS, canonical_register_name,
     flag_letters, register_halves, register_value, set_register,
 };
-pub use opcodes::{is_call, is_return};
+pub use opcodes::{is_block_move, is_call, is_instruction, is_return};
 pub use registers::Registers;

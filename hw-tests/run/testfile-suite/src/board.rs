@@ -278,6 +278,9 @@ fn attach(live: &mut LiveBoard) -> Result<Caller, SetupError> {
 
 impl Machine for BoardMachine {
     fn load(&mut self, program: &Program) -> Result<(), MachineError> {
+        if let Some(why) = program.simulated_only {
+            return Err(MachineError::Unloadable(why.to_owned()));
+        }
         let free = self.caller.identity().load_range;
         if let Some((first, last)) = program.linked.image.bounds()
             && (first < free.0 || last > free.1)
@@ -357,6 +360,12 @@ impl Machine for BoardMachine {
             }
             _ if call.feeds_ports() => {
                 Some("not on a board: values of ports are simulated only".into())
+            }
+            _ if !call.mapped.is_empty() => {
+                Some("not on a board: values of 'reads' are simulated only".into())
+            }
+            _ if call.i.or(call.r).is_some() => {
+                Some("not on a board: registers I and R are simulated only".into())
             }
             Some(block) => Some(format!(
                 "not on this board: it writes memory at {:04X}H, and the caller leaves {:04X}H to \

@@ -68,6 +68,7 @@ fn missing(call: &Call) -> Vec<&'static str> {
     let parts = [
         ("mocks", !call.mocks.is_empty()),
         ("ports", call.feeds_ports()),
+        ("values of 'reads'", !call.mapped.is_empty()),
         ("interrupts", has_interrupts),
     ];
     parts.into_iter().filter(|part| part.1).map(|part| part.0).collect()

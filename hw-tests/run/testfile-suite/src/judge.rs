@@ -1,7 +1,7 @@
 //! Compares what a call did with what is expected.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use board_simulator::ViolationKind;
 use cli_support::text::Escape;
@@ -10,15 +10,22 @@ use z80_core::{
 };
 
 use crate::contract::Contract;
-use crate::machine::{Call, CallEnd, Machine, Measure, Outcome};
+use crate::machine::{Call, CallEnd, Interrupt, Machine, Measure, Outcome};
 use crate::matcher::{Matcher, number};
-use crate::model::{ExpectedMemory, Step, TestFile};
+use crate::model::{Accesses, ExpectedAccesses, ExpectedMemory, Step, TestFile};
 use crate::program::Program;
-use crate::registers::{is_input, value, without_prefix};
+use crate::registers::{is_input, is_simulated_only, value, without_prefix};
 use crate::result::{Difference, UNOBSERVED};
 
 /// Differences that are reported of one block of memory.
 const MAX_BYTES: usize = 4;
+/// What some machines don't measure, by the names of conditions.
+const MEASURES: [(&str, Measure); 4] = [
+    ("cycles", Measure::Cycles),
+    ("stack", Measure::Stack),
+    ("I", Measure::Register("I")),
+    ("R", Measure::Register("R")),
+];
 
 /// A call that has ended.
 pub(crate) struct Judged<'a> {
@@ -58,7 +65,7 @@ impl<'a> Judged<'a> {
         let expect = &step.expect;
         let values = expect.values.iter();
         found.extend(values.filter_map(|(measure, matcher)| {
-            compared(&self.name(*measure), matcher, outcome.measured(*measure)?)
+            compared(&self.name(*measure), matcher, self.measured(machine, *measure)?)
         }));
         found.extend(self.flags());
         for (block, bytes) in expect.memory.iter().zip(&outcome.memory) {
@@ -73,26 +80,39 @@ impl<'a> Judged<'a> {
         found.extend(self.contract.map(|contract| self.broken(contract)).into_iter().flatten());
         if !machine.is_board() {
             found.extend(self.ports());
+            found.extend(
+                expect.reads.iter().filter_map(|one| accesses("reads of", one, &outcome.reads)),
+            );
+            let writes = expect.writes.iter();
+            found.extend(writes.filter_map(|one| accesses("writes to", one, &outcome.writes)));
         }
         found.extend(self.missed_interrupts());
+        let is_checked = |condition: &Expression| self.is_checked(machine, condition);
+        let checks: Vec<_> = expect.checks.iter().filter(|(_, one)| is_checked(one)).collect();
         let sight = Sight::new(step, self.call, Some(outcome), machine);
-        for (text, condition) in expect.checks.iter().filter(|(_, one)| self.is_checked(one)) {
-            found.extend(sight.check(text, condition));
-        }
+        found.extend(checks.iter().filter_map(|(text, condition)| sight.check(text, condition)));
         found
     }
 
+    /// Returns what was measured; `None` if the machine does not.
+    fn measured(&self, machine: &dyn Machine, measure: Measure) -> Option<u32> {
+        let is_hidden = matches!(measure, Measure::Register(name) if is_simulated_only(name));
+        self.outcome.measured(measure).filter(|_| !(is_hidden && machine.is_board()))
+    }
+
     /// Returns `true` if the machine has measured what a condition uses.
-    fn is_checked(&self, condition: &Expression) -> bool {
-        let measures = [("cycles", Measure::Cycles), ("stack", Measure::Stack)];
-        let mut used =
-            measures.into_iter().filter(|(name, _)| condition.variables().contains(name));
-        used.all(|(_, measure)| self.outcome.measured(measure).is_some())
+    fn is_checked(&self, machine: &dyn Machine, condition: &Expression) -> bool {
+        let is_used =
+            |name: &str| condition.variables().iter().any(|one| without_prefix(one) == name);
+        MEASURES
+            .iter()
+            .filter(|(name, _)| is_used(name))
+            .all(|(_, measure)| self.measured(machine, *measure).is_some())
     }
 
     /// Returns what is expected of the call, but can't be checked on this machine.
     fn not_checked(&self, machine: &dyn Machine) -> impl Iterator<Item = String> {
-        let Self { step, outcome, contract, .. } = self;
+        let Self { step, contract, .. } = self;
         let expect = &step.expect;
         let is_blind = machine.is_board();
         let console = self.program.console.as_ref();
@@ -101,17 +121,21 @@ impl<'a> Judged<'a> {
         let is_unmeasured = |name, measure| {
             let mut all = expect.values.iter().chain(limits);
             let is_expected = expect.uses(name) || all.any(|(expected, _)| *expected == measure);
-            is_expected && outcome.measured(measure).is_none()
+            is_expected && self.measured(machine, measure).is_none()
         };
+        let [cycles, stack, i, r] = MEASURES.map(|(name, measure)| is_unmeasured(name, measure));
         let is_unobserved = [
-            is_unmeasured("cycles", Measure::Cycles),
-            is_unmeasured("stack", Measure::Stack),
-            is_blind && step.call.writes.is_some(),
+            cycles,
+            stack,
+            is_blind && (step.call.writes.is_some() || !expect.writes.is_empty()),
             is_blind && !expect.ports.is_empty(),
             is_blind && expect.console.is_some() && prints_to_port,
+            is_blind && !expect.reads.is_empty(),
+            i,
+            r,
         ];
         // If a call did not return, nothing else is checked.
-        let has_returned = outcome.end == CallEnd::Returned;
+        let has_returned = self.outcome.end == CallEnd::Returned;
         let all = UNOBSERVED.into_iter().zip(is_unobserved);
         all.filter(move |one| one.1 && has_returned).map(|one| one.0.to_owned())
     }
@@ -143,10 +167,14 @@ impl<'a> Judged<'a> {
     fn violations(&self) -> Vec<Difference> {
         use ViolationKind as Kind;
         let is_judged = |kind: Kind| match kind {
-            Kind::InterruptsOff
-            | Kind::InterruptVectoring { .. }
-            | Kind::InterruptLatency { .. }
-            | Kind::PlainReturn { .. } => !self.step.any_interrupts,
+            Kind::InterruptVectoring { .. } => {
+                let expects_i = self.step.expect.registers().any(|name| name == "I");
+                !self.step.any_interrupts && !expects_i
+            }
+            Kind::InterruptsOff | Kind::InterruptLatency { .. } | Kind::PlainReturn { .. } => {
+                !self.step.any_interrupts
+            }
+            Kind::CodeChanged { .. } => !self.call.allowed.code_writes,
             Kind::StackNotRestored { .. } | Kind::StackPointer { .. } => {
                 !self.step.expect.uses("SP")
             }
@@ -168,7 +196,8 @@ impl<'a> Judged<'a> {
                 }
                 _ => kind.describe(location),
             };
-            Difference::finding(text, pc.map(location))
+            let advice = advice(kind).to_owned();
+            Difference { advice, ..Difference::finding(text, pc.map(location)) }
         };
         judged.map(finding).collect()
     }
@@ -244,11 +273,17 @@ impl<'a> Judged<'a> {
 
     /// Returns the interrupts that the call did not accept.
     fn missed_interrupts(&self) -> impl Iterator<Item = Difference> {
-        let interrupts = self.call.interrupts.iter().zip(&self.outcome.latest_equal);
-        interrupts.filter(|(_, accepted)| accepted.is_none()).map(|(interrupt, _)| {
-            let at = interrupt.at;
-            let text = format!("returned before it accepted the interrupt at {at} T-states");
-            Difference::finding(text, None)
+        let interrupts = self.call.interrupts.iter().zip(&self.outcome.accepted);
+        interrupts.filter_map(|(Interrupt { at, count, .. }, accepted)| {
+            let text = match (*accepted, *count) {
+                (0, _) => format!("returned before it accepted the interrupt at {at} T-states"),
+                (_, Some(count)) if *accepted < count => format!(
+                    "returned after it accepted {accepted} of the {count} interrupts from {at} \
+                     T-states on"
+                ),
+                _ => return None,
+            };
+            Some(Difference::finding(text, None))
         })
     }
 
@@ -269,6 +304,47 @@ fn changed_by(variable: &str) -> Vec<&'static str> {
     match canonical_register_name(without_prefix(variable)) {
         Some(name) => register_halves(name).collect(),
         None => vec!["F"],
+    }
+}
+
+/// Returns what to do about a violation, where it is not plain.
+fn advice(kind: ViolationKind) -> &'static str {
+    use ViolationKind as Kind;
+    match kind {
+        Kind::CodeWrite { .. } | Kind::CodeChanged { .. } => {
+            "if it is meant, allow = [\"code-writes\"]"
+        }
+        Kind::UnwrittenRead { .. } => {
+            "set it by 'memory' or a call of 'setup', or allow = [\"unwritten\"]"
+        }
+        Kind::InputExhausted { .. } => "add values to 'ports', or \"...\" to repeat the last",
+        Kind::RegisterExhausted { .. } => "add values to 'reads', or \"...\" to repeat the last",
+        Kind::DataExecution => {
+            "look for a missing return or a wrong jump; if it is meant, allow = [\"data\"]"
+        }
+        Kind::NoInstruction { .. } => {
+            "look for a wrong jump; if it is meant, allow = [\"no-instruction\"]"
+        }
+        Kind::OverlappingCode { .. } => "if it is meant, allow = [\"overlap\"]",
+        _ => "",
+    }
+}
+
+/// Compares accesses to an address with what is expected.
+fn accesses(
+    what: &str,
+    expected: &ExpectedAccesses,
+    actual: &BTreeMap<u16, Vec<u8>>,
+) -> Option<Difference> {
+    let name = format!("{what} {}", expected.name.escaped());
+    let actual = actual.get(&expected.address).map_or(&[][..], Vec::as_slice);
+    match &expected.accesses {
+        Accesses::Count(matcher) => {
+            compared(&format!("number of {name}"), matcher, actual.len() as u32)
+        }
+        Accesses::Bytes(bytes) => {
+            (bytes != actual).then(|| Difference::new(name, hex(bytes), hex(actual)))
+        }
     }
 }
 
@@ -329,7 +405,17 @@ impl<'a> Sight<'a> {
             return None;
         }
         let value = |name: &str| format!("{} = {}", name.escaped(), self.value(name));
-        let values: Vec<_> = condition.variables().into_iter().map(value).collect();
+        let memory = |operand: &Expression| {
+            let (address, width) = operand.memory_operand()?;
+            let (address, value) = (address.value(self) as u16, operand.value(self));
+            Some(match width {
+                1 => format!("[{address:04X}H] = {value}"),
+                _ => format!("{{{address:04X}H}} = {value}"),
+            })
+        };
+        let operands = condition.memory_operands();
+        let values = condition.variables().into_iter().map(value);
+        let values: Vec<_> = values.chain(operands.iter().filter_map(memory)).collect();
         let subject = format!("check {}", text.escaped());
         Some(Difference::new(
             subject,

@@ -29,6 +29,7 @@
 //! [`Machine`] is what runs calls: [`SimulatedMachine`], or [`BoardMachine`], a board on which the
 //! caller runs.
 
+mod allowed;
 mod baseline;
 mod board;
 mod build;
@@ -51,6 +52,7 @@ mod simulated;
 mod suite;
 mod written;
 
+pub use allowed::Allowed;
 pub use baseline::CycleBaseline;
 pub use board::BoardMachine;
 pub use build::run_build;
@@ -61,13 +63,13 @@ pub use debug::CallState;
 pub use document::{FileError, FileErrors};
 pub use hil_harness::suite::Verdict;
 pub use machine::{
-    ArgumentSweep, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Measure, Mock,
-    MockReturn, Outcome,
+    ArgumentSweep, Call, CallEnd, Entry, InputValues, Interrupt, Machine, MachineError, Measure,
+    Mock, MockReturn, Outcome,
 };
 pub use matcher::{Matcher, Operator, Test};
 pub use model::{
-    Case, Expectation, ExpectedMemory, GeneratedBlock, Generator, Heading, Judge, ListedCase,
-    Property, StackArea, Step, TestFile,
+    Accesses, Case, Expectation, ExpectedAccesses, ExpectedMemory, GeneratedBlock, Generator,
+    Heading, Judge, ListedCase, Property, StackArea, Step, TestFile,
 };
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
 pub use result::{Difference, RunError, TestDetails, UNOBSERVED};

@@ -1,12 +1,13 @@
 //! The interface to machines that run calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use board_simulator::ViolationKind;
 use tdlasm::image::ImageRun;
 use z80_core::{Flags, Registers};
 
+use crate::allowed::Allowed;
 use crate::program::Program;
 use crate::registers::value;
 
@@ -20,6 +21,10 @@ pub struct Call {
     /// The registers at its first instruction. PC, I and R are ignored; SP is that of the caller,
     /// so the return address is pushed below it.
     pub registers: Registers,
+    /// Register I; `None` for that after the call before (simulated only).
+    pub i: Option<u8>,
+    /// Register R; `None` for that after the call before (simulated only).
+    pub r: Option<u8>,
     /// Whether the program is loaded again first, and all other memory restored.
     pub reload: bool,
     /// Memory that is written before the call.
@@ -30,7 +35,11 @@ pub struct Call {
     pub timeout: u64,
     /// The ports that the routine may use, with the values that successive reads return
     /// (simulated only).
-    pub ports: BTreeMap<u8, Vec<u8>>,
+    pub ports: BTreeMap<u8, InputValues>,
+    /// Memory-mapped registers, with the values that successive reads return (simulated only).
+    pub mapped: BTreeMap<u16, InputValues>,
+    /// Other addresses whose accesses are recorded (simulated only).
+    pub watched: BTreeSet<u16>,
     /// Routines that are replaced.
     pub mocks: Vec<Mock>,
     /// Interrupts during the call (simulated only).
@@ -40,17 +49,36 @@ pub struct Call {
     pub writes: Option<Vec<RangeInclusive<u16>>>,
     /// The number of bytes below SP that the routine may use.
     pub stack_size: u16,
+    /// What it may do though it is a mistake elsewhere.
+    pub allowed: Allowed,
 }
 
 impl Call {
     /// Returns `true` if reads of some port return values of the test.
     pub fn feeds_ports(&self) -> bool {
-        self.ports.values().any(|values| !values.is_empty())
+        self.ports.values().any(|inputs| !inputs.values.is_empty())
     }
 
     /// Returns the memory that mocks write.
     pub(crate) fn mock_memory(&self) -> impl Iterator<Item = &ImageRun> {
         self.mocks.iter().flat_map(|mock| &mock.returns).flat_map(|returned| &returned.memory)
+    }
+}
+
+/// Values that successive reads of a port or an address return.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InputValues {
+    /// The values.
+    pub values: Vec<u8>,
+    /// Whether further reads return the last value.
+    pub repeats_last: bool,
+}
+
+impl InputValues {
+    /// Returns the value of a read, counted from 0; `None` if there is none for it.
+    pub fn nth(&self, index: usize) -> Option<u8> {
+        let last = self.values.last().filter(|_| self.repeats_last);
+        self.values.get(index).or(last).copied()
     }
 }
 
@@ -83,6 +111,8 @@ pub struct Interrupt {
     pub at: u64,
     /// T-states from one request to the next; `None` if there is only one.
     pub period: Option<u64>,
+    /// The number of requests; `None` for one, or with a period for any number.
+    pub count: Option<u64>,
     /// Whether it is non-maskable.
     pub non_maskable: bool,
     /// The byte on the data bus while the processor acknowledges it.
@@ -149,8 +179,14 @@ pub struct Outcome {
     pub violations: Vec<(ViolationKind, Option<u16>)>,
     /// The values that were written to ports, in order (simulated only).
     pub outputs: BTreeMap<u8, Vec<u8>>,
+    /// The bytes that were read from each mapped or watched address, in order (simulated only).
+    pub reads: BTreeMap<u16, Vec<u8>>,
+    /// The bytes that were written to each of them, in order (simulated only).
+    pub writes: BTreeMap<u16, Vec<u8>>,
     /// How often each of the mocks was called.
     pub mock_calls: Vec<u32>,
+    /// How many requests of each interrupt were accepted.
+    pub accepted: Vec<u64>,
     /// For each interrupt that was accepted, the latest [`Interrupt::at`] with which the whole call
     /// would run the same, as each of its requests would be accepted at the same instruction.
     pub latest_equal: Vec<Option<u64>>,

@@ -11,6 +11,7 @@ use z80_core::{Expression, Flags};
 use crate::machine::{Call, Measure};
 use crate::matcher::Matcher;
 use crate::program::Program;
+use crate::registers::without_prefix;
 use crate::written::Written;
 
 /// A test file with its program.
@@ -147,6 +148,10 @@ pub struct Expectation {
     pub clobbers: Option<BTreeSet<&'static str>>,
     /// The values written to ports.
     pub ports: BTreeMap<u8, Vec<u8>>,
+    /// The accesses to memory-mapped registers and other addresses.
+    pub reads: Vec<ExpectedAccesses>,
+    /// See `reads`.
+    pub writes: Vec<ExpectedAccesses>,
     /// Conditions, as written and parsed.
     pub checks: Vec<(String, Expression)>,
 }
@@ -162,7 +167,8 @@ impl Expectation {
 
     /// Returns `true` if a condition uses this variable.
     pub(crate) fn uses(&self, name: &str) -> bool {
-        self.checks.iter().any(|(_, condition)| condition.variables().contains(&name))
+        let is_name = |variable: &&str| without_prefix(variable) == name;
+        self.checks.iter().any(|(_, condition)| condition.variables().iter().any(is_name))
     }
 }
 
@@ -177,6 +183,26 @@ pub struct ExpectedMemory {
     pub width: u16,
     /// The elements.
     pub elements: Vec<Matcher>,
+}
+
+/// Expected reads of an address, or writes to it.
+#[derive(Debug, Clone)]
+pub struct ExpectedAccesses {
+    /// The address as written.
+    pub name: String,
+    /// The address.
+    pub address: u16,
+    /// What is expected.
+    pub accesses: Accesses,
+}
+
+/// Reads of an address, or writes to it.
+#[derive(Debug, Clone)]
+pub enum Accesses {
+    /// Their number.
+    Count(Matcher),
+    /// The bytes, in order.
+    Bytes(Vec<u8>),
 }
 
 /// A statement about all inputs.

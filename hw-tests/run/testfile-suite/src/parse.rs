@@ -61,7 +61,7 @@ impl TestFile {
                     check_panes(fields);
                     (file.setup, file.cases) = tests;
                     let routines: Vec<_> = file.steps().map(|step| step.call.address).collect();
-                    file.program.add_reachable_code(routines);
+                    file.program.add_routines(&routines);
                 }
                 file
             };
@@ -150,11 +150,12 @@ impl<'p> Reader<'p> {
         for error in boards.iter().filter_map(|name| BoardProfile::named(name).err()) {
             fields.get("boards").unwrap_or(fields.table).report(error.to_string());
         }
-        let stack = fields.get("stack");
+        let (stack, allowed) = (fields.get("stack"), self.allowed(fields));
         if has_errors {
             return None;
         }
         let mut program = named.checked(files.load(self.loader))?;
+        program.allowed = allowed;
         if let (Some(kind), Some(console)) = (files.console, console) {
             console.checked(program.set_console(kind))?;
         }

@@ -4,6 +4,7 @@ mod console;
 mod file;
 mod reachable;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ use tdlasm::object::read_modules;
 use tdlasm::source::{Loader, MemoryLoader};
 use tdlasm::{Options, assemble};
 
+use crate::allowed::Allowed;
 pub use console::{Console, LinkedConsole};
 pub(crate) use console::{MAX_INPUT, MAX_OUTPUT, jump};
 
@@ -27,6 +29,10 @@ const RETURN_ADDRESS: u16 = 0xFFF0;
 /// address that is free. The first two lie in the RAM that callers leave to programs, beside a stock
 /// monitor and on other boards.
 const CONSOLE_ORIGINS: [u16; 3] = [0xAC00, 0xD700, 0xF000];
+
+const BDOS_IN_ROM: &str = "console = \"cpm\" of a program that another tool linked is simulated only: it calls the BDOS at \
+     0005H, which is ROM on a board; test it without a board, or name its routine that prints A, as \
+     in console = { routine = \"PUTC\" }";
 
 /// The files of a program. Paths are relative to the working directory.
 #[derive(Debug, Clone, Default)]
@@ -70,6 +76,12 @@ pub struct Program {
     pub notes: Vec<String>,
     /// Whether its files do not say what is code.
     pub(crate) has_unknown_code: bool,
+    /// The addresses of data, as far as its files say, which is not executed.
+    pub(crate) data: Vec<Range<u32>>,
+    /// What its calls may do though it is usually a mistake.
+    pub(crate) allowed: Allowed,
+    /// Why it can't run on a board, and what to do; `None` if it can.
+    pub simulated_only: Option<&'static str>,
 }
 
 impl ProgramFiles {
@@ -108,7 +120,9 @@ impl ProgramFiles {
         };
         let program = link(&modules, &layout).map_err(|errors| errors.to_string())?;
         let (code, sections) = (code(&program), sections(&program));
-        Program { linked: (&program).into(), code, sections, ..Program::default() }.mapped()
+        let linked = MappedProgram::from(&program);
+        let data = labelled_data(&linked);
+        Program { linked, code, sections, data, ..Program::default() }.mapped()
     }
 
     fn assemble(&self, source: &Path, loader: &dyn Loader) -> Result<Vec<Module>, String> {
@@ -126,11 +140,11 @@ impl ProgramFiles {
 
     fn load_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
         let mut built = self.read_built(path, loader)?;
+        built.data = [&built.sections[..], &labelled_data(&built.linked)].concat();
+        built.simulated_only = (self.console == Some(Console::Cpm)).then_some(BDOS_IN_ROM);
         if self.has_console_module() {
             let modules = console::module()?;
-            // A board has the BDOS at 5 in its ROM.
-            let only_simulated = self.console == Some(Console::Cpm);
-            let origins = &CONSOLE_ORIGINS[if only_simulated { 2 } else { 0 }..];
+            let origins = &CONSOLE_ORIGINS[if built.simulated_only.is_some() { 2 } else { 0 }..];
             let linked = origins.iter().map(|origin| link(&modules, &Layout::flat(*origin)));
             let known = &mut built.linked;
             let runs = known.image.runs().iter().map(|run| u32::from(run.address)..run.end());
@@ -174,11 +188,15 @@ impl Program {
         Ok(())
     }
 
-    /// Adds the code that calls of these routines reach, if the files of the program do not say what
-    /// is code.
-    pub(crate) fn add_reachable_code(&mut self, routines: impl IntoIterator<Item = u16>) {
+    /// Adds what is known of code by the routines that are called: what they reach, if the files of
+    /// the program do not say what is code; and data that is called is none.
+    pub(crate) fn add_routines(&mut self, routines: &[u16]) {
+        for routine in routines.iter().map(|address| u32::from(*address)) {
+            let called = self.data.iter_mut().filter(|range| range.contains(&routine));
+            called.for_each(|range| range.end = routine);
+        }
         if self.has_unknown_code {
-            self.code.extend(reachable::reachable(&self.linked.image, routines));
+            self.code.extend(reachable::reachable(&self.linked.image, routines.iter().copied()));
         }
     }
 
@@ -203,6 +221,23 @@ impl Program {
 fn code(program: &tdlasm::link::Program) -> Vec<Range<u32>> {
     let code = program.lines.iter().filter(|line| line.is_code);
     code.map(|line| u32::from(line.address)..line.end()).collect()
+}
+
+/// Returns the addresses of data from a label to the next code. What precedes the label follows
+/// code, and may be instructions that are written as bytes.
+fn labelled_data(program: &MappedProgram) -> Vec<Range<u32>> {
+    let labels: BTreeSet<u16> = program.labels.iter().map(|(address, _)| *address).collect();
+    let mut data: Vec<Range<u32>> = Vec::new();
+    for line in program.lines.iter().filter(|line| !line.is_code) {
+        let start = u32::from(line.address);
+        let is_labelled = labels.contains(&line.address);
+        match data.last_mut() {
+            Some(last) if last.end == start => last.end = line.end(),
+            _ if is_labelled => data.push(start..line.end()),
+            _ => {}
+        }
+    }
+    data
 }
 
 /// Returns the addresses of sections, which include reserved space.

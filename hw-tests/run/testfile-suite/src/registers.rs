@@ -24,6 +24,20 @@ pub(crate) fn register(name: &str) -> Result<&'static str, String> {
     known.ok_or_else(|| format!("unknown register '{name}': expected one such as A, HL, IX or B'"))
 }
 
+/// Returns the canonical name of a register that a call of a test file sets or leaves: also I and R,
+/// which only a simulated machine can.
+pub(crate) fn call_register(name: &str) -> Result<&'static str, String> {
+    match canonical_register_name(name) {
+        Some(name) if is_simulated_only(name) => Ok(name),
+        _ => register(name),
+    }
+}
+
+/// Returns `true` for I and R, by their canonical names.
+pub(crate) fn is_simulated_only(register: &str) -> bool {
+    matches!(register, "I" | "R")
+}
+
 /// Returns the canonical name of a register or a flag that calls return.
 pub(crate) fn output(name: &str) -> Result<&'static str, String> {
     match FLAGS.iter().find(|(flag, _)| flag.eq_ignore_ascii_case(name)) {

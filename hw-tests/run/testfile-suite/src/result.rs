@@ -9,7 +9,8 @@ use crate::document::FileError;
 use crate::machine::{MachineError, Outcome};
 
 /// What some machines do not observe, so that it is not checked there.
-pub const UNOBSERVED: [&str; 5] = ["cycles", "stack", "writes", "ports", "console"];
+pub const UNOBSERVED: [&str; 8] =
+    ["cycles", "stack", "writes", "ports", "console", "reads", "I", "R"];
 
 /// What a result has besides the engine's fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,28 +84,34 @@ pub struct Difference {
     /// The location in the program: address, label, file and line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
+    /// What to do; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub advice: String,
 }
 
 impl Difference {
     /// Creates a difference between an expected and an actual value.
     pub(crate) fn new(subject: impl Into<String>, expected: String, actual: String) -> Self {
-        Self { subject: subject.into(), expected, actual, location: None }
+        Self { subject: subject.into(), expected, actual, ..Self::default() }
     }
 
     /// Creates a finding that is a sentence of its own, about a location.
     pub(crate) fn finding(subject: String, location: Option<String>) -> Self {
-        Self { subject, expected: String::new(), actual: String::new(), location }
+        Self { subject, location, ..Self::default() }
     }
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { subject, expected, actual, location } = self;
+        let Self { subject, expected, actual, location, advice } = self;
         f.write_str(subject)?;
         if !expected.is_empty() {
             write!(f, ": expected {expected}, got {actual}")?;
         }
-        location.as_ref().map_or(Ok(()), |location| write!(f, " at {location}"))
+        if let Some(location) = location {
+            write!(f, " at {location}")?;
+        }
+        if advice.is_empty() { Ok(()) } else { write!(f, ": {advice}") }
     }
 }
 

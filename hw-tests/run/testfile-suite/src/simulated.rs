@@ -1,5 +1,6 @@
 //! A machine of a Z80 and 64 KiB of RAM, exact to the T-state.
 
+mod execution;
 mod memory;
 
 use std::sync::Arc;
@@ -7,16 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use board_simulator::ViolationKind;
 use board_simulator::profiling::StepCounter;
-use z80_core::{Bus, Cpu, Registers, set_register};
+use z80_core::{Cpu, Registers, set_register};
 
 use crate::machine::{Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome};
 use crate::program::Program;
-use memory::{MOCK, Memory, OPEN_BUS, PROGRAM};
+pub(crate) use memory::FILL;
+use memory::{MOCK, Memory, OPEN_BUS, PROGRAM, UNWRITTEN};
 use tdlasm::image::ImageRun;
 
-/// The content of memory that is not part of the program. Not 0, so that a routine that needs
-/// cleared memory is found.
-pub(crate) const FILL: u8 = 0xA5;
 /// The maximum of T-states with interrupts off: at 7.3728 MHz and 115,200 baud a 68B50 loses a
 /// character after two of 640 T-states.
 const MAX_LATENCY: u64 = 1280;
@@ -80,7 +79,8 @@ impl SimulatedMachine {
         }
         self.bus.prepare(call);
         let mut cpu = self.template.clone();
-        let Registers { i, r, .. } = cpu.registers();
+        let before = cpu.registers();
+        let (i, r) = (call.i.unwrap_or(before.i), call.r.unwrap_or(before.r));
         cpu.set_registers(&Registers { pc: self.return_address, i, r, ..call.registers });
         match call.entry {
             Entry::Call => {
@@ -94,6 +94,8 @@ impl SimulatedMachine {
             Entry::Until(_) => {}
         }
         cpu.set_registers(&Registers { pc: call.address, ..cpu.registers() });
+        // The vector of an interrupt that `call.address` replaces is not the routine's to set.
+        self.bus.violations.borrow_mut().clear();
         cpu
     }
 
@@ -137,16 +139,17 @@ impl SimulatedMachine {
             match running.acceptable() {
                 Some(index) => running.accept(index, &mut self.bus),
                 None if pc == end && has_begun => return Ok(CallEnd::Returned),
-                None if !self.bus.has_mark(pc, PROGRAM | MOCK) => {
+                None if !self.is_executable(pc) => {
                     return Ok(CallEnd::Left(pc, self.bus.pc));
                 }
                 None => {
-                    self.bus.pc = pc;
+                    let previous = std::mem::replace(&mut self.bus.pc, pc);
                     has_begun |= pc == call.address;
                     if self.bus.has_mark(pc, MOCK) {
                         self.return_from_mock(running);
                         continue;
                     }
+                    self.bus.check_execution(previous);
                     running.t_states += self.step(&mut running.cpu);
                 }
             }
@@ -158,11 +161,17 @@ impl SimulatedMachine {
         }
     }
 
+    /// Returns `true` for the program, and for what was written elsewhere if that may be executed.
+    fn is_executable(&self, pc: u16) -> bool {
+        let is_written = || self.bus.allowed.data && !self.bus.has_mark(pc, UNWRITTEN);
+        self.bus.has_mark(pc, PROGRAM | MOCK) || is_written()
+    }
+
     /// Executes an instruction and returns its T-states.
     fn step(&mut self, cpu: &mut Cpu) -> u64 {
         let Self { bus, counter, .. } = self;
         if let Some(counter) = counter {
-            counter.start_step(&cpu.registers(), |address| bus.read(address));
+            counter.start_step(&cpu.registers(), |address| bus.bytes[usize::from(address)]);
         }
         let t_states = cpu.step(bus, None).into();
         if let Some(counter) = counter {
@@ -203,8 +212,7 @@ impl SimulatedMachine {
     fn return_from_mock(&mut self, running: &mut Running) {
         let pc = running.cpu.pc();
         let mut registers = running.cpu.registers();
-        let [low, high] = [0, 1].map(|at| self.bus.read(registers.sp.wrapping_add(at)));
-        registers.pc = u16::from_le_bytes([low, high]);
+        registers.pc = u16::from_le_bytes(self.bus.two_bytes(registers.sp));
         registers.sp = registers.sp.wrapping_add(2);
         let mocks = running.call.mocks.iter().zip(&mut running.mock_calls);
         for (mock, calls) in mocks.filter(|(mock, _)| mock.address == pc) {
@@ -236,7 +244,7 @@ impl SimulatedMachine {
         let Running { cpu, call, .. } = running;
         let (sp, expected) = (cpu.sp(), call.registers.sp);
         let (mode, i) = cpu.interrupt_vectoring();
-        let is_vectored = (mode, i) == self.template.interrupt_vectoring();
+        let is_vectored = (mode, i) == running.vectoring;
         let returned = [
             (sp == expected, ViolationKind::StackNotRestored { sp, expected }),
             (cpu.enables_interrupts(), ViolationKind::InterruptsOff),
@@ -245,7 +253,7 @@ impl SimulatedMachine {
         for (_, kind) in returned.into_iter().filter(|(is_right, _)| !is_right) {
             self.bus.report_at(kind, None);
         }
-        if !is_vectored {
+        if (mode, i) != self.template.interrupt_vectoring() {
             self.template = cpu.clone();
             self.template.set_interrupt_state(true, mode);
         }
@@ -264,7 +272,8 @@ impl SimulatedMachine {
         if end == CallEnd::Returned {
             self.check_return(&running);
         }
-        let Running { cpu, call, t_states, lowest, mock_calls, latest_equal, .. } = running;
+        let Running { cpu, call, t_states, lowest, mock_calls, accepted, .. } = running;
+        let latest_equal = running.latest_equal;
         let first = match call.entry {
             Entry::Until(_) => call.registers.sp,
             _ => call.registers.sp.wrapping_sub(2),
@@ -276,7 +285,10 @@ impl SimulatedMachine {
             stack: Some(first.wrapping_sub(lowest)),
             violations: self.bus.violations.take(),
             outputs: std::mem::take(&mut self.bus.outputs),
+            reads: self.bus.watched_reads.take(),
+            writes: std::mem::take(&mut self.bus.watched_writes),
             mock_calls,
+            accepted,
             latest_equal,
             ..Outcome::unfinished(call, end)
         }
@@ -306,6 +318,8 @@ impl Machine for SimulatedMachine {
 struct Running<'c> {
     cpu: Cpu,
     call: &'c Call,
+    /// The interrupt mode and I before the call.
+    vectoring: (u8, u8),
     t_states: u64,
     /// The lowest value of SP, and the lowest permitted one.
     lowest: u16,
@@ -318,6 +332,8 @@ struct Running<'c> {
     mock_calls: Vec<u32>,
     /// The T-states of the next request of each interrupt.
     requests: Vec<Option<u64>>,
+    /// How many requests of each interrupt were accepted.
+    accepted: Vec<u64>,
     /// See [`Outcome::latest_equal`](crate::machine::Outcome::latest_equal).
     latest_equal: Vec<Option<u64>>,
 }
@@ -333,6 +349,8 @@ impl<'c> Running<'c> {
             mock_calls: vec![0; call.mocks.len()],
             requests: call.interrupts.iter().map(|interrupt| Some(interrupt.at)).collect(),
             latest_equal: vec![None; call.interrupts.len()],
+            accepted: vec![0; call.interrupts.len()],
+            vectoring: cpu.interrupt_vectoring(),
             t_states: 0,
             cpu,
             call,
@@ -356,7 +374,9 @@ impl<'c> Running<'c> {
         let latest = interrupt.at + (self.t_states - request);
         let before = self.latest_equal[index].unwrap_or(latest);
         self.latest_equal[index] = Some(latest.min(before));
-        self.requests[index] = interrupt.period.map(|period| request + period);
+        self.accepted[index] += 1;
+        let has_more = interrupt.count.is_none_or(|count| self.accepted[index] < count);
+        self.requests[index] = interrupt.period.filter(|_| has_more).map(|period| request + period);
         self.t_states += u64::from(match interrupt.non_maskable {
             true => self.cpu.non_maskable_interrupt(bus),
             false => self.cpu.step(bus, Some(interrupt.bus)),

@@ -60,7 +60,7 @@ pub(super) fn read_uz80as(text: &str, name: &str) -> Result<DebugInfo, DebugInfo
         let file = Arc::clone(includes.file(row.depth));
         includes.note(row.text);
         if row.is_assembled && row.has_bytes {
-            info.add_line(row.address, &file, row.line);
+            info.add_line_with_text(row.address, &file, row.line, row.text);
         }
         if let Some(name) = label(row.text).filter(|_| row.is_assembled) {
             info.add_symbol(name, row.address, SymbolKind::Address);
@@ -137,7 +137,7 @@ pub(super) fn read_sdas(text: &str, name: &str) -> Result<DebugInfo, DebugInfoEr
             info.add_symbol(name, value, SymbolKind::Address);
         }
         if words.get(1).is_some_and(|byte| begins_with_byte(byte)) && !is_included {
-            info.add_line(value, &file, number);
+            info.add_line_with_text(value, &file, number, text);
         }
     }
     Ok(info)
@@ -165,7 +165,7 @@ pub(super) fn read_asl(text: &str, name: &str) -> Result<DebugInfo, DebugInfoErr
         let text = bytes.get(20..).unwrap_or_default();
         includes.note(text);
         if begins_with_byte(bytes) {
-            info.add_line(address, &file, number);
+            info.add_line_with_text(address, &file, number, text);
         } else if let Some(number) = bytes.strip_prefix('=') {
             // An EQU: `=1021H   POLY equ 1021h`.
             let number = number.split_whitespace().next().and_then(value);

@@ -28,13 +28,13 @@ pub(super) fn read(text: &str, _: &str) -> Result<DebugInfo, DebugInfoError> {
         }
         match table {
             Table::None => {
-                let Some((address, number)) = row(line) else { continue };
+                let Some((address, number, text)) = row(line) else { continue };
                 let last = lines.entry(Arc::clone(&file)).or_insert(0);
                 if let Some(number) = line_number(number) {
                     *last = number;
                 }
                 if let Some(address) = address {
-                    info.add_line(address, &file, *last);
+                    info.add_line_with_text(address, &file, *last, text);
                 }
             }
             Table::ByName => {
@@ -65,12 +65,12 @@ enum Table {
     ByValue,
 }
 
-/// Returns the address, if the row has bytes, and the number.
-fn row(line: &str) -> Option<(Option<i64>, &str)> {
+/// Returns the address, if the row has bytes, the number and the text.
+fn row(line: &str) -> Option<(Option<i64>, &str, &str)> {
     let (left, right) = line.split_once('\t')?;
-    let (number, _) = right.split_once(':')?;
+    let (number, text) = right.split_once(':')?;
     let place = left.split_whitespace().next().and_then(|place| place.split_once(':'));
-    Some((place.and_then(|(_, address)| hexadecimal(address)), number.trim()))
+    Some((place.and_then(|(_, address)| hexadecimal(address)), number.trim(), text))
 }
 
 /// `F00:0005   loop: nop`, then `S01:0000A000:  00`. Files and macros have numbers, whose names follow,

@@ -25,7 +25,7 @@ pub(super) fn read(text: &str, _: &str) -> Result<DebugInfo, DebugInfoError> {
         } else if let Some(place) = open.last_mut() {
             place.line += u32::from(!place.is_macro);
             if let Some(address) = address(row) {
-                info.add_line(address, &place.file, place.line);
+                info.add_line_with_text(address, &place.file, place.line, statement(row));
             }
             match nested.get(&at) {
                 Some(Nested::Macro) => {
@@ -69,7 +69,7 @@ fn find_nested<'t>(rows: &[&'t str]) -> HashMap<usize, Nested<'t>> {
             continue;
         };
         let names = |at: &usize| {
-            let text = text(rows[*at]);
+            let text = statement(rows[*at]);
             let has_name = match is_macro {
                 true => text.split_whitespace().take(2).any(|word| word == name),
                 false => text.contains("include") && text.contains(name),
@@ -84,7 +84,7 @@ fn find_nested<'t>(rows: &[&'t str]) -> HashMap<usize, Nested<'t>> {
     found
 }
 
-fn text(row: &str) -> &str {
+fn statement(row: &str) -> &str {
     row.trim_start_matches(|c: char| c.is_ascii_hexdigit() || c == ' ' || c == '.').trim()
 }
 

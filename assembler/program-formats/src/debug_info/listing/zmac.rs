@@ -25,7 +25,8 @@ pub(super) fn read(text: &str, name: &str) -> Result<DebugInfo, DebugInfoError> 
             let is_main = next.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
             file = Arc::from(if is_main { name } else { next });
         } else if let Some((number, address)) = row(line) {
-            info.add_line(address, &file, number);
+            let text = line.rsplit('\t').next().unwrap_or_default();
+            info.add_line_with_text(address, &file, number, text);
         }
     }
     for (name, value, kind) in table.lines().filter_map(symbol) {

@@ -25,7 +25,7 @@ fn messages_follow_what_is_typed() {
 fn positions_count_units_of_utf16() {
     let mut client = Client::new(None);
     // The letter has one unit and two bytes, the picture two units and four bytes.
-    client.open(FILE, "        .ASCII /\u{e9}\u{1F600}/[OOPS]\n        .END\n");
+    client.open(FILE, "        .ASCII /\u{e9}\u{1F600}/[OOPS] ; allow W32\n        .END\n");
     assert_eq!(client.messages(FILE), ["0:21: U01 OOPS is not defined"]);
     client.replace(FILE, "\u{1F600}", 0, "");
     assert_eq!(client.messages(FILE), ["0:19: U01 OOPS is not defined"]);

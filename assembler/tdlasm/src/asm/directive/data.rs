@@ -8,6 +8,7 @@ use super::misses_operand;
 use crate::calendar::civil_date;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::{BYTES_A_ROW, WORDS_A_ROW};
+use crate::source::as_read;
 use crate::syntax::directive::TextTerminator;
 use crate::syntax::expr::Op;
 use crate::syntax::{Cursor, lex};
@@ -126,7 +127,7 @@ fn write_delimited(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>, so_far: u32
         Some(text) => {
             slips::lint_text(asm, start, text, cursor.peek());
             asm.recorder.text(start.start + 1, text, so_far);
-            asm.code.write(text);
+            asm.code.write(&as_read(text));
             asm.update_place(cursor);
         }
         None => {
@@ -176,10 +177,11 @@ pub(super) fn rad40(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Stateme
             asm.operator_error(DiagnosticCode::Operand, "a symbol is missing");
             return StatementEnd::CheckRest;
         };
+        let end = cursor.offset();
         cursor.skip_blanks();
         let packed = lex::packed(word);
         for half in [packed / 40u32.pow(3), packed % 40u32.pow(3)] {
-            asm.recorder.byte(cursor.offset(), asm.code.count_since(before), BYTES_A_ROW);
+            asm.recorder.byte(end, asm.code.count_since(before), BYTES_A_ROW);
             asm.code.write(&(half as u16).to_be_bytes());
         }
         if !cursor.eat(b',') && !skip_to_next(asm, cursor) {

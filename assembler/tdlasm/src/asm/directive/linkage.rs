@@ -77,6 +77,10 @@ pub(super) fn synonym(asm: &mut Assembler<'_>, kind: Synonym, cursor: &mut Curso
         // The copy of a multiply defined symbol is multiply defined, too.
         asm.names[new].is_multiply_defined |= asm.names[old].is_multiply_defined;
     }
+    if new == old && matches!(meaning, Meaning::Symbol(..)) {
+        let entry = asm.names[new];
+        return asm.redefine(new, &entry, SymbolKind::Label, place);
+    }
     give_meaning(asm, kind, new, meaning, place);
 }
 

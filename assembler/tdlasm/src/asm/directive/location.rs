@@ -53,7 +53,7 @@ pub(super) fn reserve(
         let message = "the size is more than 65535 bytes, taken modulo 65536";
         asm.error(DiagnosticCode::Size, expr.span, message);
     }
-    if asm.code.reserve(size as u16) {
+    if asm.code.reserve(size as u16, unit) {
         let message = "the location counter passes FFFFH here; a negative size moves it back";
         asm.error(DiagnosticCode::Size, expr.span, message);
     }

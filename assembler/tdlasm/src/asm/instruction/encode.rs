@@ -7,6 +7,7 @@ use super::super::code_buffer::Field;
 use super::Operand;
 use crate::diag::DiagnosticCode;
 use crate::isa::{Form, Prefix, Register, Slot};
+use crate::source::Span;
 
 /// Assembles operands that no form accepts together.
 pub(super) fn encode_mismatched(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2]) {
@@ -43,7 +44,8 @@ fn encode_memory_to_memory(asm: &mut Assembler<'_>, form: &Form, operands: &[Ope
         emit_field(asm, last, Field::Displacement);
     }
     let message = format!("{} does not take these operands together", form.mnemonic);
-    asm.operator_error(DiagnosticCode::Operand, message);
+    let operands = Span::new(first.span.start, second.span.end);
+    asm.error(DiagnosticCode::Operand, operands, message);
     let bits = if both { 0x06 | asm.sink.shown_flags_in_row() as u8 } else { 0x36 };
     *asm.code.byte(pos, prefix.len() as u32 - 1) = form.opcode | bits;
 }

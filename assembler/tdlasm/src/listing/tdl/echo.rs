@@ -138,6 +138,8 @@ impl<'a> Echo<'a> {
     fn begin_module(&mut self, module: u32) {
         let ident = self.assembled(module).and_then(|module| module.ident.as_deref());
         self.pages.begin_module(ident);
+        // The heading of the first page is that of the end of the first pass.
+        self.pages.named = self.assembled(module).is_none_or(|module| module.form.linkage);
         self.errors = 0;
         self.linkage = true;
         self.options = self.initial;
@@ -158,7 +160,23 @@ impl<'a> Echo<'a> {
         if self.open.last().is_none_or(|top| top.source.base != source.base) {
             self.open(source);
         }
+        self.skip_unread(line.span.start);
         self.echo_to(line.span.start);
+    }
+
+    /// Skips what follows an `.EXIT` in its macro text, up to `end`.
+    fn skip_unread(&mut self, end: u32) {
+        let Some(top) = self.open.last_mut() else { return };
+        let (base, end) = (top.source.base, end.min(top.limit));
+        if matches!(top.source.origin, Origin::Macro(_)) && end > top.next {
+            let unread = &top.source.text[(top.next - base) as usize..(end - base) as usize];
+            if !unread.trim_ascii().is_empty() {
+                top.next = end;
+                if unread.contains(&b'\n') {
+                    self.end_row();
+                }
+            }
+        }
     }
 
     fn open(&mut self, source: &'a Source) {
@@ -200,8 +218,10 @@ impl<'a> Echo<'a> {
         let Some(top) = self.open.last() else { return };
         let is_file = matches!(top.source.origin, Origin::File);
         let is_macro = matches!(top.source.origin, Origin::Macro(_));
+        let limit = top.limit;
         if !is_file {
-            self.echo_to(top.limit);
+            self.skip_unread(limit);
+            self.echo_to(limit);
         }
         self.open.pop();
         if !is_macro {
@@ -244,7 +264,10 @@ impl<'a> Echo<'a> {
             }
             _ => {
                 self.start_row();
-                self.row.push(byte);
+                let byte = byte & 0x7F;
+                if byte == b'\t' || !byte.is_ascii_control() {
+                    self.row.push(byte);
+                }
             }
         }
     }
@@ -346,6 +369,7 @@ impl<'a> Echo<'a> {
         }
         for found in breaks {
             from = self.row_break(found, line, from);
+            coded |= !found.is_full && from == line.bytes.len();
         }
         self.echo_to(last);
         if !coded {
@@ -430,7 +454,7 @@ impl<'a> Echo<'a> {
             }
             self.print(&row);
         } else if let Some(call) = self.call.as_mut().filter(|call| call.started) {
-            call.take_code(row.code.as_ref().and(row.address), row.code);
+            call.take_code(row.address, row.code);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::diag::DiagnosticCode;
 use crate::source::{SourceMap, Span};
+use crate::syntax::lex::is_symbol;
 
 /// A diagnostic as the listing shows it.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +74,10 @@ fn mark(order: usize, code: DiagnosticCode, span: Span, sources: &SourceMap) -> 
         DiagnosticCode::Digit
         | DiagnosticCode::Heading
         | DiagnosticCode::MacroForm
-        | DiagnosticCode::Continued => end,
+        | DiagnosticCode::Continued
+        | DiagnosticCode::Intel => end,
+        // A symbol that is skipped has been read.
+        DiagnosticCode::Expression if end > span.start && is_symbol(rest(span.start)[0]) => end,
         // Found before the register in the parentheses is taken.
         _ if letter == 'X' => {
             let end = end.saturating_sub(span.start) as usize;
@@ -99,6 +103,9 @@ fn definition_end(name_end: u32, text: &[u8]) -> u32 {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let blanks = |from: usize| text[from..].iter().take_while(|byte| is_blank(byte)).count();
     let sign = blanks(0);
+    if text.get(sign) == Some(&b'=') && text.get(sign + 1 + blanks(sign + 1)) == Some(&b'[') {
+        return name_end; // A macro.
+    }
     if text.get(sign) != Some(&b'=') {
         return name_end + sign as u32;
     }

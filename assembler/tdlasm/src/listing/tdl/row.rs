@@ -76,6 +76,9 @@ impl PrintedRow {
         let text = String::from_utf8_lossy(&self.text);
         // The second of two words covers the marker and the first two characters of the source.
         let covered = lines[0].len() - MARKER;
+        if let (1.., Some(marker @ (b'+' | b'@'))) = (covered, self.text.first()) {
+            lines[0][MARKER] = char::from(*marker);
+        }
         for letter in text.chars().skip(covered) {
             push(&mut lines, letter);
         }

@@ -153,7 +153,7 @@ impl Measurements {
                 subject: format!("T-states, {before} before"),
                 expected: format!("at most {limit}"),
                 actual: t_states.to_string(),
-                location: None,
+                ..Difference::default()
             });
         }
     }

@@ -30,6 +30,8 @@ struct FileSummary {
     passed: usize,
     failed: usize,
     skipped: usize,
+    /// The number of cases that ended without a verdict, by an error.
+    unfinished: usize,
     not_checked: BTreeSet<String>,
 }
 
@@ -70,7 +72,7 @@ impl Observer<TestFiles> for Printer {
             Verdict::Pass => file.passed += 1,
             Verdict::Fail | Verdict::Flaky => file.failed += 1,
             Verdict::Skipped => file.skipped += 1,
-            Verdict::Timeout | Verdict::Error | Verdict::NotRun => {}
+            Verdict::Timeout | Verdict::Error | Verdict::NotRun => file.unfinished += 1,
         }
         file.not_checked.extend(result.details.not_checked.iter().cloned());
         file.missing = file.missing.saturating_sub(1);
@@ -87,14 +89,20 @@ impl Observer<TestFiles> for Printer {
 
 impl FileSummary {
     fn print(&self, board: &str) {
-        let Self { path, passed, failed, skipped, not_checked: names, .. } = self;
+        let Self { path, passed, failed, skipped, unfinished, not_checked: names, .. } = self;
         if passed + failed + skipped == 0 {
             return;
         }
-        let (verdict, part) = if *failed > 0 { ("FAIL", failed) } else { ("PASS", passed) };
-        let cases = pluralize(passed + failed, "case");
-        let remarks = (*skipped > 0).then(|| format!("{skipped} skipped"));
-        let remarks = remarks.into_iter().chain(not_checked(names.iter().map(String::as_str)));
+        let (verdict, part) = match (*failed, *unfinished) {
+            (0, 0) => ("PASS", passed),
+            (0, _) => ("INCOMPLETE", passed),
+            _ => ("FAIL", failed),
+        };
+        let cases = pluralize(passed + failed + unfinished, "case");
+        let counts = [(skipped, "skipped"), (unfinished, "without a result")];
+        let counts = counts.into_iter().filter(|(count, _)| **count > 0);
+        let remarks = counts.map(|(count, what)| format!("{count} {what}"));
+        let remarks = remarks.chain(not_checked(names.iter().map(String::as_str)));
         let remarks: String = remarks.map(|remark| format!(", {remark}")).collect();
         let _ = print(&format!("{verdict} {part} of {cases} in {path}, {board}{remarks}\n"));
     }

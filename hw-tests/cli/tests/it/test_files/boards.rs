@@ -195,3 +195,24 @@ fn a_recorded_run_is_replayed_without_its_board() {
     let (code, shown, _) = test(&["--rig", "replay:t"]);
     assert!(code == 3 && shown.contains("but when this was recorded"), "{code} {shown}");
 }
+
+#[test]
+fn a_program_that_calls_the_bdos_at_5_is_refused_before_a_board_is_opened() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    // At 8000H: LD C,2; LD E,41H; JP 5.
+    let hex = ":078000000E021E41C3050042\n:00000001FF\n";
+    std::fs::write(folder.path().join("a.hex"), hex).expect("a file");
+    let test = "program = \"a.hex\"\nconsole = \"cpm\"\n[[case]]\nname = \"a\"\ncall = 0x8000\n\
+                expect.console = \"A\"\n";
+    std::fs::write(folder.path().join("a.test.toml"), test).expect("a file");
+    let (code, shown, errors) = hw_tests(folder.path(), &["test", "."]);
+    assert_eq!((code, errors.as_str()), (0, ""), "{shown}");
+    // There is no such port: nothing was opened.
+    let (code, shown, errors) = hw_tests(folder.path(), &["test", ".", "--port", "/dev/none"]);
+    let message = "hw-tests: a.test.toml: console = \"cpm\" of a program that another tool linked is \
+                   simulated only: it calls the BDOS at 0005H, which is ROM on a board; test it \
+                   without a board, or name its routine that prints A, as in console = { routine = \
+                   \"PUTC\" }\n";
+    assert!(code == 3 && errors.starts_with(message), "{code} {shown}{errors}");
+    assert!(!errors.contains("/dev/none"), "{errors}");
+}

@@ -64,6 +64,28 @@ fn a_wrong_reply_is_reported_even_if_the_program_ended_after_it() {
     assert!(code == 3 && errors.contains("expected an object such as"), "{code} {errors}");
 }
 
+#[test]
+fn a_file_whose_reference_fails_is_incomplete_and_all_mistakes_of_a_reply_are_reported() {
+    let reply = r#"{"HX": 1, "HL": 70000, "memory": {"NO": [1], "TWICE": [300]}}"#;
+    let property = |name: &str, reference: &str| {
+        let words = toml::Value::from(vec!["sh", "-c", reference]);
+        format!(
+            "[[property]]\nname = \"{name}\"\ncall = \"TWICE\"\nargs.A = \"u8\"\nreference = {words}\n"
+        )
+    };
+    let wrong = property("wrong", &format!("while read line; do echo '{reply}'; done"));
+    let folder = project(
+        &[super::CASES.replace("A = 1,", "A = 0,"), wrong, property("ends", "exit 7")].concat(),
+    );
+    let (code, shown, errors) = hw_tests(folder.path(), &["test", "twice.test.toml"]);
+    let mistakes = "HL: expected 0 to 65535; unknown register 'HX'; unknown label 'NO'; memory: \
+                    TWICE: expected an array of 0 to 255\n";
+    assert!(code == 3 && errors.contains(mistakes), "{code} {errors}");
+    assert!(errors.contains("it ended before its reply (exit status: 7)"), "{errors}");
+    let summary = "INCOMPLETE 2 of 4 cases in twice.test.toml, simulated, 2 without a result\n";
+    assert!(shown.starts_with(summary), "{shown}");
+}
+
 /// C needs an assembler, which Rust does not.
 #[cfg(feature = "system-tests")]
 mod system {

@@ -1,5 +1,7 @@
 //! Properties that a Python program judges, readers of measurements, and MAME's boards.
 
+mod tools;
+
 use std::path::Path;
 use std::process::Command;
 

@@ -1,7 +1,6 @@
 //! Panes that a program adds to the debugger.
 
 use super::Debugger;
-use crate::panes::ExpressionPane;
 
 /// A pane that a program adds to the debugger. The command of its name shows it, and editors list
 /// its variables as a scope.
@@ -60,9 +59,9 @@ impl Debugger {
         self.panes.push(Box::new(pane));
     }
 
-    /// Adds panes of expressions.
+    /// Adds panes, after those before them.
     #[must_use]
-    pub fn with_panes(mut self, panes: Vec<ExpressionPane>) -> Self {
+    pub fn with_panes(mut self, panes: Vec<impl CustomPane + 'static>) -> Self {
         panes.into_iter().for_each(|pane| self.add_pane(pane));
         self
     }

@@ -165,7 +165,7 @@ impl SimulatedStepper<'_, '_> {
                 None => at = find(timeline, Moment::Before).filter(|_| !timeline.is_resumed()),
                 Some(StepOutcome::Executed) => {
                     let halt = find(timeline, Moment::After).or(at);
-                    last = halt.map(|halt| (timeline.before().step, halt)).or(last);
+                    last = halt.map(|halt| (timeline.before.step, halt)).or(last);
                 }
                 // A waiting processor repeats steps at the same PC; only the first is a hit.
                 Some(_) => {}

@@ -5,12 +5,10 @@ use std::ops::Range;
 use board_simulator::Registers;
 use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build};
-use firmware::code_map::CodeMap;
+use firmware::code_map::{CodeMap, MappedProgram};
 use firmware::profile::BoardProfile;
 use firmware_wire::StoppedState;
 use tdlasm::image::Image;
-
-use crate::program::LoadedProgram;
 
 use super::kernel::{DebugKernel, KernelError};
 use super::{BreakInSymbols, KERNEL_START, with_registers};
@@ -55,11 +53,12 @@ impl TargetProgram {
     /// Checks a program, and builds the kernel.
     pub(crate) fn new(
         profile: &BoardProfile,
-        program: &LoadedProgram,
+        program: &MappedProgram,
+        entry: u16,
     ) -> Result<Self, TargetError> {
-        let (image, entry) = (program.mapped.image.clone(), program.entry);
+        let image = program.image.clone();
         // Only the program's own symbols: the monitor has a PCRPT, too, which can't halt a program.
-        let code = CodeMap::from_programs([program.mapped.clone()]);
+        let code = CodeMap::from_programs([program.clone()]);
         let ram = profile.ram.addresses();
         for run in image.runs() {
             let last = run.address.saturating_add((run.bytes.len() - 1) as u16);

@@ -17,7 +17,7 @@ impl View {
     }
 
     pub(crate) fn handle_key(&mut self, key: KeyCode) -> KeyAction {
-        self.screen.handle_key(&mut self.debugger, key)
+        self.screen.handle_key(&self.debugger, key)
     }
 
     /// Executes an action; returns `false` if it ends the session.

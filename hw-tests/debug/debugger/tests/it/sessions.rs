@@ -54,8 +54,8 @@ fn on_a_terminal(session: &Session) -> Vec<Stop> {
     let mut logged = 0;
     let play = |(motion, _): &(Motion, _)| {
         press(&mut view, motion_key(*motion));
-        let log = view.screen.log()[logged..].to_vec();
-        logged = view.screen.log().len();
+        let log = view.screen.log[logged..].to_vec();
+        logged = view.screen.log.len();
         stop(&view.debugger, log)
     };
     session.motions.iter().map(play).collect()

@@ -43,7 +43,7 @@ impl SavedSession {
             failed += u32::from(!is_done);
         }
         let lost = if failed > 0 { format!(", {failed} no longer apply") } else { String::new() };
-        screen.set_status(format!("saved session: {done} restored{lost}; --fresh begins without"));
+        screen.status = format!("saved session: {done} restored{lost}; --fresh begins without");
     }
 
     /// Saves the session; without anything to save, removes the file.

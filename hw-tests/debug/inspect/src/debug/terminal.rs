@@ -207,7 +207,7 @@ impl<'a> RunningBoard<'a> {
         }
         self.next_draw = Instant::now() + REFRESH_INTERVAL;
         if !std::mem::replace(&mut self.has_drawn, true) {
-            screen.set_status(RUNNING.to_owned());
+            screen.status = RUNNING.to_owned();
         }
         screen.collect_log(debugger);
         if !debugger.is_searching() {

@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use monitor_standins::{
     Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm, ScmRelease,
@@ -59,6 +60,22 @@ fn with_the_wrong_via_the_message_has_the_right_command_and_the_step_before_it()
         );
         ran.assert_ends(3, &[who, way]);
     }
+}
+
+#[test]
+fn nothing_is_sent_to_a_program_on_a_disk_before_it_has_announced_itself() {
+    std::thread::scope(|scope| {
+        for load_time in [0, 700, 3000].map(Duration::from_millis) {
+            scope.spawn(move || {
+                let server = standin(Box::new(Cpm::quick().with_load_time(load_time)));
+                let ran = run_via(&server, "cpm").arg("byte.figure4").output().expect("it starts");
+                let ran = CommandOutput::from_output(&ran);
+                ran.assert_ends(0, &["back in CP/M"]);
+                assert!(!ran.text.contains("retr"), "{load_time:?}: {}", ran.text);
+                assert_eq!(server.file("HWTESTS.COM"), None, "{load_time:?}: the file stays");
+            });
+        }
+    });
 }
 
 #[test]

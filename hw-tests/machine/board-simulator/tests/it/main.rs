@@ -3,9 +3,11 @@
 mod acia;
 mod board;
 mod caller;
+mod calls;
 mod devices;
 mod guard;
 mod network_line;
+mod packets;
 mod port;
 mod z180;
 mod z80_crc16;

@@ -67,7 +67,8 @@ fn variables_and_memory_are_listed() {
     let name = |name: &str| matches!(name, "A" | "B").then_some(Name::Variable);
     let parse = |text| Expression::parse(text, 0xFF, &name).expect("it is valid");
     let memory = parse("B == [A] + B");
-    assert_eq!((memory.variables(), memory.reads_memory()), (vec!["B", "A"], true));
+    assert_eq!(memory.variables(), ["B", "A"]);
+    assert_eq!(memory.memory_operands(), [parse("[A]")]);
     assert!(!parse("!A").reads_memory());
 }
 

@@ -99,7 +99,8 @@ impl BoardConfig {
         let processor = if is_z180 { Processor::Z180 } else { Processor::Z80 };
         let outcome = with_monitor_session(self.cancel.as_ref(), link, |session| {
             session.require_processor(processor);
-            monitor.start(session, program, &mut progress)
+            monitor.start(session, program, &mut progress)?;
+            monitor.wait_for_announcement(session)
         });
         match outcome {
             Ok(()) => Ok(true),
@@ -173,9 +174,8 @@ pub(super) fn leave(link: &mut Link) -> Result<(), LinkError> {
     link.request(LEAVING, &Request::Reset, START_TIMEOUT).map(drop)
 }
 
-/// Waits for the started program's IDENT reply.
+/// Identifies the program that the monitor has started, which has announced itself.
 fn await_identity(link: &mut Link) -> Result<Identity, SetupError> {
-    link.drain_banner("starting the program", START_TIMEOUT)?;
     match identify_harmlessly(link) {
         Err(LinkError::Timeout { .. }) => Err(SetupError::NoReply),
         other => Ok(other?),

@@ -9,12 +9,13 @@ use z80_core::{Flags, parse_number};
 
 use super::values::{ARRAY, range, width};
 use super::{CALLS, Reader};
+use crate::allowed::Allowed;
 use crate::document::{Fields, Item};
-use crate::machine::{Call, Entry, Interrupt, Measure, Mock, MockReturn};
+use crate::machine::{Call, Entry, InputValues, Interrupt, Measure, Mock, MockReturn};
 use crate::matcher::{Matcher, Operator};
-use crate::model::{Expectation, ExpectedMemory, Step, Sweep};
+use crate::model::{Accesses, Expectation, ExpectedAccesses, ExpectedMemory, Step, Sweep};
 use crate::program::{Console, MAX_INPUT, MAX_OUTPUT};
-use crate::registers::{clobbers, register};
+use crate::registers::{call_register, clobbers};
 
 /// The default limit of a call: more than a second of a board of 7.37 MHz.
 const TIMEOUT: u64 = 10_000_000;
@@ -27,6 +28,11 @@ const ONE_SWEEP: &str =
 const MEMORY: &str = "memory such as [{ at = \"BUFFER\", bytes = [1, 2] }]";
 const RANGES: &str = "memory such as [{ at = \"BUFFER\", size = 16 }]";
 const PORTS: &str = "a table of ports such as { 10H = [1, 2] }";
+const READS: &str = "a table of addresses such as { STATUS = [0, 0, 1] }";
+const ACCESSES: &str = "a table of addresses such as { LATCH = [1, 2], STATUS = 3 }";
+/// After values: further reads return the last one.
+const REPEATED: &str = "...";
+const ALLOW: &str = "an array such as [\"unwritten\", \"data\"]";
 const FLAGS: &str = "\"C NZ\"";
 
 impl Reader<'_> {
@@ -74,8 +80,12 @@ impl Reader<'_> {
         let what = "a table such as { A = 1, flags = \"C\" }";
         let inputs = fields.table("in", what, |fields| self.registers(fields));
         (step.flags, step.registers) = inputs.unwrap_or_default();
+        let value = |name| step.registers.iter().find(|(one, _)| *one == name);
+        [call.i, call.r] = ["I", "R"].map(|name| value(name).map(|(_, value)| *value as u8));
         call.memory = self.blocks(fields, "memory");
-        call.ports = self.ports(fields);
+        call.ports = self.ports(fields, |item| self.inputs(item));
+        let inputs = |item| Some((self.key_address(item)?, self.inputs(item)));
+        call.mapped = fields.entries("reads", READS, inputs).into_iter().collect();
         let what = "a table such as { PUTC = { returns = { A = 1 } } }";
         call.mocks = fields.entries("mock", what, |item| Some(self.mock(item)));
         let last = |(first, size): (u16, usize)| first.saturating_add((size - 1) as u16);
@@ -85,6 +95,7 @@ impl Reader<'_> {
         self.add_console(fields, &mut call);
         let any = fields.get("interrupts").map(|item| self.choice(item, &[("any", ())]));
         step.any_interrupts = any.is_some();
+        call.allowed = self.allowed(fields);
         call.timeout = fields.integer("timeout", 1..=MAX_TIMEOUT).unwrap_or(TIMEOUT);
         let what = "a table such as { HL = 21, flags = \"NC\" }";
         let expect = fields.table("expect", what, |fields| self.expectation(fields, &call.mocks));
@@ -95,6 +106,8 @@ impl Reader<'_> {
         for port in step.expect.ports.keys() {
             call.ports.entry(*port).or_default();
         }
+        let accesses = step.expect.reads.iter().chain(&step.expect.writes);
+        call.watched = accesses.map(|one| one.address).collect();
         Step { call, ..step }
     }
 
@@ -107,11 +120,16 @@ impl Reader<'_> {
         let at = fields.required("at", "100");
         let times = at.map_or(Some((0, 0)), |item| self.times(item));
         let period = fields.integer("period", 1..=MAX_TIMEOUT);
+        let count = fields.integer("count", 1..=MAX_TIMEOUT);
+        if let (Some(item), None) = (fields.get("count"), period) {
+            item.report("count: 'period' is missing: period = 1000, count = 3");
+        }
         let kind = fields.get("kind");
         let kind = kind.and_then(|item| self.choice(item, &[("int", false), ("nmi", true)]));
         let interrupt = Interrupt {
             at: times.map_or(0, |(first, _)| first),
             period,
+            count,
             non_maskable: kind.unwrap_or(false),
             bus: fields.get("bus").map_or(BUS, |item| self.byte(item)),
             handler: fields.get("handler").map(|item| self.word(item)),
@@ -144,7 +162,7 @@ impl Reader<'_> {
         let console = program.console.as_ref();
         let wrong = match console.map(|console| &console.kind) {
             Some(Console::Port(port)) => {
-                call.ports.entry(*port).or_default().extend(input);
+                call.ports.entry(*port).or_default().values.extend(input);
                 None
             }
             Some(Console::Cpm) if input.len() <= MAX_INPUT => None,
@@ -189,7 +207,7 @@ impl Reader<'_> {
     fn registers(&self, fields: &Fields<'_>) -> (Flags, Vec<(&'static str, u16)>) {
         let flags = fields.parsed("flags", FLAGS, str::parse).unwrap_or_default();
         let value = |item: Item<'_>| {
-            let name = item.checked(register(item.key))?;
+            let name = item.checked(call_register(item.key))?;
             Some((name, self.register_value(item, name)))
         };
         (flags, fields.take_rest().into_iter().filter_map(value).collect())
@@ -211,15 +229,18 @@ impl Reader<'_> {
             memory: fields.tables("memory", MEMORY, |fields| self.memory(fields)),
             console: self.expected_console(fields),
             clobbers: fields.parsed("clobbers", "\"AF BC\"", clobbers),
-            ports: self.ports(fields),
+            ports: self.ports(fields, |item| item.each(ARRAY, |byte| self.byte(byte))),
+            reads: self.accesses(fields, "reads"),
+            writes: self.accesses(fields, "writes"),
             ..Expectation::default()
         };
         let registers = fields.take_rest().into_iter().map(|item| {
             let what =
-                "a register, flags, memory, console, cycles, stack, clobbers, ports or calls";
+                "a register, flags, memory, console, cycles, stack, clobbers, ports, reads, writes \
+                 or calls";
             let unknown =
                 |_| format!("unknown expectation '{}': expected {what}", item.key.escaped());
-            let name = item.checked(register(item.key).map_err(unknown))?;
+            let name = item.checked(call_register(item.key).map_err(unknown))?;
             Some((Measure::Register(name), self.matcher(item, width(name), Operator::EQ)))
         });
         Expectation {
@@ -242,13 +263,53 @@ impl Reader<'_> {
         Some(text.into())
     }
 
+    /// Reads what a call may do though it is usually a mistake: what the file allows, and what the
+    /// call does.
+    pub(super) fn allowed(&self, fields: &Fields<'_>) -> Allowed {
+        let mut allowed = self.program.map(|program| program.allowed).unwrap_or_default();
+        let words = fields
+            .get("allow")
+            .map(|item| item.each(ALLOW, |item| self.choice(item, &Allowed::WORDS)));
+        for allow in words.into_iter().flatten().flatten() {
+            *allow(&mut allowed) = true;
+        }
+        allowed
+    }
+
+    /// Reads values that successive reads return.
+    fn inputs(&self, item: Item<'_>) -> InputValues {
+        let is_repeated = |item: &Item<'_>| item.as_text() == Some(REPEATED);
+        let mut inputs = InputValues::default();
+        item.each(ARRAY, |item| match is_repeated(&item) {
+            _ if inputs.repeats_last => item.report("\"...\" is the last element"),
+            true if inputs.values.is_empty() => {
+                item.report("\"...\" follows the value that it repeats, as in [0, 1, \"...\"]");
+            }
+            true => inputs.repeats_last = true,
+            false => inputs.values.push(self.byte(item)),
+        });
+        inputs
+    }
+
+    /// Reads expected accesses to addresses: the bytes, or their number.
+    fn accesses(&self, fields: &Fields<'_>, key: &'static str) -> Vec<ExpectedAccesses> {
+        fields.entries(key, ACCESSES, |item| {
+            let address = self.key_address(item)?;
+            let accesses = match item.value.is_array() {
+                true => Accesses::Bytes(item.each(ARRAY, |byte| self.byte(byte))),
+                false => Accesses::Count(self.matcher(item, 4, Operator::EQ)),
+            };
+            Some(ExpectedAccesses { name: item.key.to_owned(), address, accesses })
+        })
+    }
+
     /// Reads ports and their values.
-    fn ports(&self, fields: &Fields<'_>) -> BTreeMap<u8, Vec<u8>> {
+    fn ports<'d, T>(&self, fields: &Fields<'d>, values: impl Fn(Item<'d>) -> T) -> BTreeMap<u8, T> {
         let entries = fields.entries("ports", PORTS, |item| {
             let port = parse_number(item.key).and_then(|port| u8::try_from(port).ok());
             let wrong = || format!("'{}': expected a port such as 10H", item.key.escaped());
             let port = item.checked(port.ok_or_else(wrong))?;
-            Some((port, item.each(ARRAY, |byte| self.byte(byte))))
+            Some((port, values(item)))
         });
         entries.into_iter().collect()
     }

@@ -74,6 +74,13 @@ impl Reader<'_> {
         (address, name)
     }
 
+    /// Reads the address that a key names.
+    pub(super) fn key_address(&self, item: Item<'_>) -> Option<u16> {
+        let address = self.evaluate(item, item.key)?;
+        let wrong = || format!("'{}' is no address: expected 0 to FFFFH", item.key.escaped());
+        item.checked(u16::try_from(address).map_err(|_| wrong()))
+    }
+
     /// Reads a number of `width` bytes: an integer, a character, or an expression over labels.
     /// Negative numbers are in two's complement.
     fn number(&self, item: Item<'_>, width: u16, what: &str) -> u32 {
@@ -223,5 +230,6 @@ fn is_variable(word: &str) -> bool {
 
 /// Returns the bytes of a register, 1 or 2.
 pub(super) fn width(register: &str) -> u16 {
-    register_halves(register).len() as u16
+    // I and R have no halves.
+    register_halves(register).len().max(1) as u16
 }

@@ -55,7 +55,7 @@ fn data(mapped: &MappedProgram, info: &DebugInfo) -> Vec<Range<u32>> {
     areas.map(|area| area.addresses.clone()).collect()
 }
 
-/// Returns the memory of source lines, each up to a label that has none, as that of a table or a
+/// Returns the memory of source lines with instructions, each up to a label that has none, as that of a table or a
 /// variable.
 fn code(mapped: &MappedProgram, info: &DebugInfo) -> Vec<Range<u32>> {
     let labels = info.symbols.iter().filter(|symbol| symbol.kind != SymbolKind::Constant);
@@ -66,7 +66,7 @@ fn code(mapped: &MappedProgram, info: &DebugInfo) -> Vec<Range<u32>> {
         let end = labels.range(start + 1..line.end().max(start + 1)).next();
         start..end.copied().unwrap_or(line.end())
     };
-    mapped.lines.iter().map(of_line).collect()
+    mapped.lines.iter().filter(|line| line.is_code).map(of_line).collect()
 }
 
 /// Returns what is left of a range.

@@ -23,7 +23,7 @@ pub(super) fn expect_outputs(expect: &mut Expectation, outcome: &Outcome, output
 /// Adds what a reference replies to the expectations of a test file. `null` accepts anything.
 ///
 /// # Errors
-/// Returns a message if the reply names something unknown or has a value of another type.
+/// Returns a message with all names that are unknown and all values of another type.
 pub(super) fn expect_reply(
     expect: &mut Expectation,
     reply: &Value,
@@ -32,19 +32,24 @@ pub(super) fn expect_reply(
     if reply.is_null() {
         return Ok(());
     }
+    let mut mistakes = Vec::new();
     for (name, value) in reply.as_object().ok_or("expected an object such as {\"HL\": 21}")? {
         if name == "memory" {
-            expect.memory.extend(memory(value, program)?);
+            let labels = value.as_object().ok_or("memory: expected an object")?;
+            let blocks = labels.iter().map(|(label, bytes)| memory(label, bytes, program));
+            let (blocks, wrong): (Vec<_>, Vec<_>) = blocks.partition(Result::is_ok);
+            expect.memory.extend(blocks.into_iter().flatten());
+            mistakes.extend(wrong.into_iter().filter_map(Result::err));
             continue;
         }
-        if register_value(&Registers::default(), name).is_none() {
-            return Err(format!("unknown register '{}'", name.escaped()));
+        let number = value.as_u64().and_then(|value| u16::try_from(value).ok());
+        match (register_value(&Registers::default(), name), number) {
+            (None, _) => mistakes.push(format!("unknown register '{}'", name.escaped())),
+            (_, None) => mistakes.push(format!("{}: expected 0 to 65535", name.escaped())),
+            (_, Some(value)) => expect_value(expect, name, value),
         }
-        let value = value.as_u64().and_then(|value| u16::try_from(value).ok());
-        let value = value.ok_or_else(|| format!("{}: expected 0 to 65535", name.escaped()))?;
-        expect_value(expect, name, value);
     }
-    Ok(())
+    if mistakes.is_empty() { Ok(()) } else { Err(mistakes.join("; ")) }
 }
 
 /// Expects a value of a register or flag; by a condition where the test file has an expectation of
@@ -86,19 +91,18 @@ fn expect_register(expect: &mut Expectation, name: &str, value: u16) -> bool {
     is_free
 }
 
-fn memory(reply: &Value, program: &Program) -> Result<Vec<ExpectedMemory>, String> {
-    let mut all = Vec::new();
-    for (label, bytes) in reply.as_object().ok_or("memory: expected an object")? {
-        let byte = |byte: &Value| byte.as_u64().and_then(|byte| u8::try_from(byte).ok());
-        let bytes = bytes.as_array().map(|bytes| bytes.iter().map(byte).collect::<Option<_>>());
-        let bytes: Vec<u8> = bytes.flatten().ok_or("memory: expected arrays of 0 to 255")?;
-        let address = program.map.symbol(label);
-        let address = address.ok_or_else(|| format!("unknown label '{}'", label.escaped()))?;
-        let elements = bytes.iter().map(|byte| Matcher::equal((*byte).into())).collect();
-        let name = if is_name(label) { label.clone() } else { format!("0{address:04X}H") };
-        all.push(ExpectedMemory { name, address, width: 1, elements });
-    }
-    Ok(all)
+/// Reads the bytes that a reply expects at a label.
+fn memory(label: &str, bytes: &Value, program: &Program) -> Result<ExpectedMemory, String> {
+    let byte = |byte: &Value| byte.as_u64().and_then(|byte| u8::try_from(byte).ok());
+    let elements = bytes.as_array().map(|bytes| bytes.iter().map(byte).collect::<Option<_>>());
+    let elements: Vec<u8> = elements
+        .flatten()
+        .ok_or_else(|| format!("memory: {}: expected an array of 0 to 255", label.escaped()))?;
+    let address = program.map.symbol(label);
+    let address = address.ok_or_else(|| format!("unknown label '{}'", label.escaped()))?;
+    let elements = elements.iter().map(|byte| Matcher::equal((*byte).into())).collect();
+    let name = if is_name(label) { label.to_owned() } else { format!("0{address:04X}H") };
+    Ok(ExpectedMemory { name, address, width: 1, elements })
 }
 
 /// Returns `true` if a test file can name a label as it is.

@@ -1,17 +1,20 @@
 //! Memory and ports of the simulated machine.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 
 use board_simulator::ViolationKind;
 use tdlasm::image::ImageRun;
-use z80_core::Bus;
+use z80_core::{Bus, is_block_move};
 
-use super::FILL;
-use crate::machine::Call;
+use crate::allowed::Allowed;
+use crate::machine::{Call, InputValues};
 use crate::program::{LinkedConsole, Program, jump};
 
+/// The content of memory that nothing has written. Not 0, so that a routine that needs cleared
+/// memory is found.
+pub(crate) const FILL: u8 = 0xA5;
 /// What a port returns for which a call has no values: that of an open bus.
 pub(super) const OPEN_BUS: u8 = 0xFF;
 /// Where programs for CP/M call the BDOS.
@@ -21,15 +24,28 @@ const MAX_VIOLATIONS: usize = 8;
 /// Writes that are remembered one by one; after more, all of memory is restored.
 const MAX_WRITTEN: usize = 4096;
 /// Marks of addresses: a byte of the program, code, a mock, data or reserved space.
-pub(super) const PROGRAM: u8 = 1;
-pub(super) const CODE: u8 = 2;
-pub(super) const MOCK: u8 = 4;
-pub(super) const SECTION: u8 = 8;
+pub(super) const PROGRAM: u16 = 1;
+pub(super) const CODE: u16 = 2;
+pub(super) const MOCK: u16 = 4;
+pub(super) const SECTION: u16 = 8;
+/// Marks of data that is not executed, and of bytes after the first of an instruction.
+pub(super) const DATA: u16 = 0x10;
+pub(super) const INSIDE: u16 = 0x20;
+/// Marks of instructions that were found right, and of the bytes on which that depends.
+pub(super) const CHECKED: u16 = 0x40;
+pub(super) const FETCHED: u16 = 0x80;
+/// Mark of memory that neither the program nor the test nor code has written.
+pub(super) const UNWRITTEN: u16 = 0x100;
+/// Mark of addresses whose accesses are recorded.
+const WATCHED: u16 = 0x200;
 
-/// Memory and ports, with the guards for writes.
+/// Values that successive reads of ports or addresses return, and how many were read.
+type Inputs<Key> = BTreeMap<Key, (InputValues, Cell<usize>)>;
+
+/// Memory and ports, with the guards for reads and writes.
 pub(super) struct Memory {
     pub(super) bytes: Vec<u8>,
-    pub(super) marks: Vec<u8>,
+    pub(super) marks: Vec<u16>,
     /// The address of the current instruction.
     pub(super) pc: u16,
     writes: Option<Vec<RangeInclusive<u16>>>,
@@ -37,8 +53,16 @@ pub(super) struct Memory {
     named: Vec<RangeInclusive<u16>>,
     stack: RangeInclusive<u16>,
     pub(super) violations: RefCell<Vec<(ViolationKind, Option<u16>)>>,
-    inputs: BTreeMap<u8, (Vec<u8>, Cell<usize>)>,
+    pub(super) allowed: Allowed,
+    inputs: Inputs<u8>,
     pub(super) outputs: BTreeMap<u8, Vec<u8>>,
+    mapped: Inputs<u16>,
+    watched: BTreeSet<u16>,
+    /// The bytes that were read from and written to watched addresses.
+    pub(super) watched_reads: RefCell<BTreeMap<u16, Vec<u8>>>,
+    pub(super) watched_writes: BTreeMap<u16, Vec<u8>>,
+    /// Whether the current instruction copies a byte of unwritten memory.
+    copies_unwritten: Cell<bool>,
     /// The addresses written since the program was loaded, up to a limit.
     written: Vec<u16>,
 }
@@ -48,14 +72,20 @@ impl Memory {
     pub(super) fn new(program: &Program) -> Self {
         let mut memory = Self {
             bytes: vec![FILL; 0x1_0000],
-            marks: vec![0; 0x1_0000],
+            marks: vec![UNWRITTEN; 0x1_0000],
             pc: 0,
             writes: None,
             named: Vec::new(),
             stack: 0..=0,
             violations: RefCell::default(),
+            allowed: Allowed::default(),
             inputs: BTreeMap::new(),
             outputs: BTreeMap::new(),
+            mapped: BTreeMap::new(),
+            watched: BTreeSet::new(),
+            watched_reads: RefCell::default(),
+            watched_writes: BTreeMap::new(),
+            copies_unwritten: Cell::new(false),
             written: Vec::new(),
         };
         for run in program.linked.image.runs() {
@@ -68,6 +98,7 @@ impl Memory {
         for range in &program.code {
             memory.mark(range.clone(), PROGRAM | CODE);
         }
+        memory.mark_code(program);
         if let Some(bdos) = program.console.as_ref().and_then(LinkedConsole::bdos)
             && !program.overlaps(BDOS_ENTRY, BDOS_ENTRY + 2)
         {
@@ -79,7 +110,7 @@ impl Memory {
         memory
     }
 
-    fn mark(&mut self, range: Range<u32>, mark: u8) {
+    pub(super) fn mark(&mut self, range: Range<u32>, mark: u16) {
         let marks = &mut self.marks[range.start as usize..range.end as usize];
         marks.iter_mut().for_each(|marks| *marks |= mark);
     }
@@ -89,17 +120,37 @@ impl Memory {
             self.written.push(address);
         }
         self.bytes[usize::from(address)] = value;
+        if self.has_mark(address, UNWRITTEN | FETCHED) {
+            self.marks[usize::from(address)] &= !UNWRITTEN;
+            self.forget_checks(address);
+        }
+    }
+
+    /// Has the instructions checked again that depend on a byte.
+    fn forget_checks(&mut self, address: u16) {
+        for start in [address, address.wrapping_sub(1)] {
+            self.marks[usize::from(start)] &= !CHECKED;
+        }
     }
 
     /// Restores all memory; only what was written, if that is known.
     pub(super) fn reload(&mut self, loaded: &[u8]) {
         self.named.clear();
-        if self.written.len() > MAX_WRITTEN {
+        let mut written = std::mem::take(&mut self.written);
+        if written.len() > MAX_WRITTEN {
             self.bytes.copy_from_slice(loaded);
+            written = (0..=u16::MAX).collect();
         }
-        for address in self.written.drain(..) {
-            self.bytes[usize::from(address)] = loaded[usize::from(address)];
+        for address in written.drain(..) {
+            let index = usize::from(address);
+            self.bytes[index] = loaded[index];
+            self.forget_checks(address);
+            match self.marks[index] & PROGRAM {
+                0 => self.marks[index] |= UNWRITTEN,
+                _ => self.marks[index] &= !UNWRITTEN,
+            }
         }
+        self.written = written;
     }
 
     /// Reports what the current instruction does.
@@ -125,7 +176,7 @@ impl Memory {
         (0..length).map(|index| self.bytes[at(index)]).collect()
     }
 
-    pub(super) fn has_mark(&self, address: u16, mark: u8) -> bool {
+    pub(super) fn has_mark(&self, address: u16, mark: u16) -> bool {
         self.marks[usize::from(address)] & mark != 0
     }
 
@@ -143,11 +194,13 @@ impl Memory {
 
     /// Returns the violation of a write, if it is one.
     fn check_write(&self, address: u16, value: u8) -> Option<ViolationKind> {
-        if self.has_mark(address, CODE) {
+        if self.has_mark(address, CODE) && !self.allowed.code_writes {
             return Some(ViolationKind::CodeWrite { address, value });
         }
         let is_named = |ranges: &[RangeInclusive<u16>]| {
-            self.stack.contains(&address) || ranges.iter().any(|range| range.contains(&address))
+            self.stack.contains(&address)
+                || self.has_mark(address, WATCHED)
+                || ranges.iter().any(|range| range.contains(&address))
         };
         let is_declared = match &self.writes {
             Some(writes) => is_named(writes),
@@ -156,12 +209,68 @@ impl Memory {
         (!is_declared).then_some(ViolationKind::Write { address, value })
     }
 
+    /// Records the accesses to addresses that a call names.
+    fn watch(&mut self, call: &Call) {
+        self.mapped = inputs(&call.mapped);
+        self.watched_reads.borrow_mut().clear();
+        self.watched_writes.clear();
+        for address in std::mem::take(&mut self.watched) {
+            self.marks[usize::from(address)] &= !WATCHED;
+        }
+        self.watched = call.watched.iter().chain(call.mapped.keys()).copied().collect();
+        for address in &self.watched {
+            self.marks[usize::from(*address)] |= WATCHED;
+        }
+    }
+
+    /// Reads memory that nothing has written, or a watched address.
+    #[cold]
+    fn read_marked(&self, address: u16) -> u8 {
+        let value = match self.mapped.get(&address) {
+            Some(values) => next_of(values).unwrap_or_else(|| {
+                self.report(ViolationKind::RegisterExhausted { address });
+                OPEN_BUS
+            }),
+            None => {
+                self.check_read(address);
+                self.bytes[usize::from(address)]
+            }
+        };
+        if self.has_mark(address, WATCHED) {
+            self.watched_reads.borrow_mut().entry(address).or_default().push(value);
+        }
+        value
+    }
+
+    /// Reports the first read of unwritten memory by each instruction. One that copies a block does
+    /// not use it, so the copy is as unwritten.
+    fn check_read(&self, address: u16) {
+        if self.allowed.unwritten || !self.has_mark(address, UNWRITTEN) {
+            return;
+        }
+        if is_block_move(self.two_bytes(self.pc)) {
+            self.copies_unwritten.set(true);
+            return;
+        }
+        let is_known = |(kind, pc): &(ViolationKind, Option<u16>)| {
+            *pc == Some(self.pc) && matches!(kind, ViolationKind::UnwrittenRead { .. })
+        };
+        if !self.violations.borrow().iter().any(is_known) {
+            self.report(ViolationKind::UnwrittenRead { address });
+        }
+    }
+
+    pub(super) fn two_bytes(&self, address: u16) -> [u8; 2] {
+        [address, address.wrapping_add(1)].map(|at| self.bytes[usize::from(at)])
+    }
+
     pub(super) fn prepare(&mut self, call: &Call) {
         self.name_blocks(call);
         call.memory.iter().for_each(|block| self.store(block));
-        let feed = |(port, values): (&u8, &Vec<u8>)| (*port, (values.clone(), Cell::new(0)));
-        self.inputs = call.ports.iter().map(feed).collect();
+        self.inputs = inputs(&call.ports);
         self.outputs.clear();
+        self.watch(call);
+        self.allowed = call.allowed;
         self.violations.borrow_mut().clear();
         self.writes.clone_from(&call.writes);
         let top = call.registers.sp;
@@ -170,9 +279,23 @@ impl Memory {
     }
 }
 
+/// Prepares values to be read.
+fn inputs<Key: Copy + Ord>(values: &BTreeMap<Key, InputValues>) -> Inputs<Key> {
+    values.iter().map(|(key, values)| (*key, (values.clone(), Cell::new(0)))).collect()
+}
+
+/// Returns the next of the values; `None` after the last.
+fn next_of((values, next): &(InputValues, Cell<usize>)) -> Option<u8> {
+    values.nth(next.replace(next.get() + 1))
+}
+
 impl Bus for Memory {
+    #[inline]
     fn read(&self, address: u16) -> u8 {
-        self.bytes[usize::from(address)]
+        match self.has_mark(address, UNWRITTEN | WATCHED) {
+            true => self.read_marked(address),
+            false => self.bytes[usize::from(address)],
+        }
     }
 
     fn write(&mut self, address: u16, value: u8) {
@@ -180,16 +303,21 @@ impl Bus for Memory {
             self.report(violation);
         }
         self.set(address, value);
+        if self.copies_unwritten.replace(false) {
+            self.marks[usize::from(address)] |= UNWRITTEN;
+        }
+        if self.has_mark(address, WATCHED) {
+            self.watched_writes.entry(address).or_default().push(value);
+        }
     }
 
     fn input(&self, port: u16) -> u8 {
         let port = port as u8;
-        let Some((values, next)) = self.inputs.get(&port) else {
+        let Some(values) = self.inputs.get(&port) else {
             self.report(ViolationKind::Input { port });
             return OPEN_BUS;
         };
-        let index = next.replace(next.get() + 1);
-        values.get(index).copied().unwrap_or_else(|| {
+        next_of(values).unwrap_or_else(|| {
             self.report(ViolationKind::InputExhausted { port });
             OPEN_BUS
         })

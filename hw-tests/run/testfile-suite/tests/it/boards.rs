@@ -146,7 +146,8 @@ fn damage_that_a_board_shows_fails() {
         (
             "RUN:\tMVI A,0C9H\n\tSTA NEXT\nNEXT:\tNOP\n\tRET",
             "",
-            "changed code, 8005H, NEXT (prog.asm:4): 00H to C9H\n",
+            "changed code, 8005H, NEXT (prog.asm:4): 00H to C9H: if it is meant, allow = \
+             [\"code-writes\"]\n",
         ),
         (
             "RUN:\tPUSH H\n\tPUSH H\n\tPOP H\n\tPOP H\n\tRET",
@@ -156,6 +157,9 @@ fn damage_that_a_board_shows_fails() {
     ] {
         assert_eq!(finding(source, lines), expected, "{source}");
     }
+    let source = "RUN:\tMVI A,0C9H\n\tSTA NEXT\nNEXT:\tNOP\n\tRET";
+    let allowed = "[[case]]\nname = \"a\"\ncall = \"RUN\"\nallow = [\"code-writes\"]";
+    assert_eq!(same_everywhere(source, allowed)[0].verdict, Verdict::Pass);
 }
 
 #[test]
@@ -303,8 +307,8 @@ fn what_a_board_does_not_show_is_named_and_what_it_lacks_is_skipped() {
 name = \"unseen\"
 call = \"RUN\"
 writes = [{ at = \"DATA\" }]
-expect = { cycles = 1, ports.0x80 = [1] }
-check = \"cycles < 5\"
+expect = { cycles = 1, ports.0x80 = [1], I = 9, reads.DATA = 1 }
+check = [\"cycles < 5\", \"R > 300\"]
 [[case]]
 name = \"ports\"
 call = \"RUN\"
@@ -322,6 +326,14 @@ name = \"range\"
 call = \"RUN\"
 until = \"DATA-1\"
 [[case]]
+name = \"mapped\"
+call = \"RUN\"
+reads = { 9000H = [1] }
+[[case]]
+name = \"r\"
+call = \"RUN\"
+in = { R = 5 }
+[[case]]
 name = \"high\"
 call = \"RUN\"
 memory = [{ at = 0xF000, bytes = [1] }]
@@ -332,7 +344,10 @@ memory = [{ at = 0xF000, bytes = [1] }]
     board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
     let results = results(&file, &mut board);
     let unseen: Vec<_> = results[0].details.not_checked.iter().map(String::as_str).collect();
-    assert_eq!((results[0].verdict, unseen), (Verdict::Pass, vec!["cycles", "ports", "writes"]));
+    assert_eq!(
+        (results[0].verdict, unseen),
+        (Verdict::Pass, vec!["I", "R", "cycles", "ports", "reads", "writes"])
+    );
     let skipped = |result: &TestResult, reason: &str| {
         let given = result.reason.as_deref().unwrap_or_default();
         assert!(result.verdict == Verdict::Skipped && given.contains(reason), "{result:?}");
@@ -349,7 +364,9 @@ memory = [{ at = 0xF000, bytes = [1] }]
     for simulated in &results[2..5] {
         skipped(simulated, "interrupts and 'until' are simulated only");
     }
-    skipped(&results[5], "it writes memory at F000H, and the caller leaves 8000H to DDFFH");
+    skipped(&results[5], "values of 'reads' are simulated only");
+    skipped(&results[6], "registers I and R are simulated only");
+    skipped(&results[7], "it writes memory at F000H, and the caller leaves 8000H to DDFFH");
 }
 
 #[test]
@@ -591,7 +608,7 @@ fn an_output_that_only_the_board_has_is_found_by_its_input() {
     // Memory outside of the program differs: A5H on a simulated machine only.
     let source = "RUN:\tCPI 77\n\tRNZ\n\tLDA 0D000H\n\tRET";
     let text = "[[property]]\nname = \"all\"\ncall = \"RUN\"\nargs = { A = \"u8\" }\nexhaustive = \
-                true\ncheck = \"out.A == A || out.A == 0A5H\"";
+                true\ncheck = \"out.A == A || out.A == 0A5H\"\nallow = [\"unwritten\"]";
     let folder = folder(source);
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
     let simulated = results(&file, &mut SimulatedMachine::new(&file.program)).remove(0);

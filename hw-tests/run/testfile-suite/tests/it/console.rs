@@ -134,6 +134,8 @@ fn a_program_of_another_assembler_calls_the_bdos_at_5() {
         });
     ran.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(verdicts, [(Verdict::Pass, Vec::new())]);
+    let refused = board(PROFILES[0]).load(&file.program).expect_err("it has a ROM there");
+    assert!(refused.to_string().contains("which is ROM on a board; test it without"), "{refused}");
     let high = ":01F10000C945\n:00000001FF\n";
     std::fs::write(folder.path().join("a.hex"), high).expect("a file");
     let refused = match TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader) {

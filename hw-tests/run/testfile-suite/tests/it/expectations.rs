@@ -95,8 +95,14 @@ fn ports_return_the_values_of_the_test_in_order() {
     let lines = "ports = { 80H = [1, 2] }\nexpect = { BC = 0x0102 }";
     assert_eq!(case(source, lines), [""; 0]);
     let found = case(source, "ports = { 80H = [1] }");
-    let finding = "read port 80H more often than there are values at 8003H, RUN+3 (prog.asm:4)";
+    let finding = "read port 80H more often than there are values at 8003H, RUN+3 (prog.asm:4): \
+                   add values to 'ports', or \"...\" to repeat the last";
     assert_eq!(found, [finding]);
+    let repeated = "ports = { 80H = [1, 2, \"...\"] }\nexpect = { BC = 0x0102 }";
+    assert_eq!(
+        case(&source.replace("\tIN 80H\n", "\tIN 80H\n\tIN 80H\n"), repeated),
+        ["BC: expected 258 (102H), got 514 (202H)"]
+    );
 }
 
 #[test]
@@ -165,5 +171,16 @@ fn a_skipped_case_is_not_run() {
 fn memory_that_nothing_set_is_not_cleared() {
     let source = "RUN:\tLDA DATA\n\tRET\nDATA:\t.BLKB 1";
     let text = "[[case]]\nname = \"a\"\ncall = \"RUN\"\nexpect.A = 0";
-    assert_eq!(findings(source, text).len(), 1);
+    assert_eq!(findings(source, &format!("{text}\nallow = [\"unwritten\"]")).len(), 1);
+}
+
+#[test]
+fn a_condition_on_memory_shows_the_values_there() {
+    let source = "RUN:\tLXI H,BUFFER+1\n\tRET\nBUFFER:\t.BYTE 7,9,1";
+    let found = case(source, "check = \"[HL] == B && {BUFFER+1} > 1\"\nin.B = 8");
+    let values = "false with HL = 32773, B = 8, [8005H] = 9, {8005H} = 265";
+    assert_eq!(
+        found,
+        [format!("check [HL] == B && {{BUFFER+1}} > 1: expected true, got {values}")]
+    );
 }

@@ -29,7 +29,10 @@ fn code_is_not_written_and_data_is() {
     let found = case(source, "");
     assert_eq!(
         found,
-        ["wrote C9H in program memory, 8005H, NEXT (prog.asm:4) at 8002H, RUN+2 (prog.asm:3)"]
+        [
+            "wrote C9H in program memory, 8005H, NEXT (prog.asm:4) at 8002H, RUN+2 (prog.asm:3): if it \
+          is meant, allow = [\"code-writes\"]"
+        ]
     );
 }
 

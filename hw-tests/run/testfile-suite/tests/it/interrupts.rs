@@ -72,6 +72,19 @@ fn a_periodic_interrupt_comes_at_its_t_states() {
          {cycles} }}\ncheck = \"[COUNT] == 2\""
     );
     assert_eq!(case(&waiting(), &lines), [""; 0]);
+    let counted = |count: u32| {
+        case(
+            &waiting(),
+            &format!(
+                "interrupt = [{{ at = 500, period = 500, count = {count}, handler = \"ISR\" }}]\n\
+                 check = \"[COUNT] == {count}\""
+            ),
+        )
+    };
+    assert_eq!(counted(1), [""; 0]);
+    assert_eq!(counted(2), [""; 0]);
+    let missed = "returned after it accepted 2 of the 3 interrupts from 500 T-states on";
+    assert_eq!(counted(3)[0], missed);
     let once = "interrupt = [{ at = 1312, handler = \"ISR\" }]\ncheck = \"[COUNT] == 1\"";
     assert_eq!(case(&waiting(), once), [""; 0], "a request up to the return is served");
     let late = "interrupt = [{ at = 1313, handler = \"ISR\" }]";

@@ -121,6 +121,7 @@ memory = [{ at = \"BUFFER\", words = [0x1234, -2] }]\nexpect = { HL = 0x1234, A 
 memory = [{ at = \"BUFFER\", text = \"ABC\" }]
 in.flags = \"NZ C\"\nexpect = { HL = 0x4241, A = \"'C'\", flags = \"Z NC\", BC = 9 }
 [[case]]\nname = \"table\"\ncall = \"RUN\"\nmock.GETC = {}
+memory = [{ at = \"BUFFER\", bytes = [1, 2, 3] }]
 rows = [[\"in.flags\", \"expect.flags\", \"in.B\", \"expect.B\"], [\"C\", \"C\", 7, 7]]";
     let failed: Vec<_> = results(source, text)
         .into_iter()

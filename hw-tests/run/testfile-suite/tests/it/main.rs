@@ -16,6 +16,7 @@ mod pasted;
 mod programs;
 mod properties;
 mod seeded;
+mod simulated_guards;
 mod sweeps;
 
 use std::path::Path;

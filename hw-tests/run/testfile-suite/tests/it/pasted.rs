@@ -97,6 +97,36 @@ const KINDS: &[(&str, &str, &str, &str)] = &[
         "args.A = \"u8\"\nexpect.ports.10H = [7]",
         "writes to port 10H: expected 07, got 00",
     ),
+    (
+        "",
+        "STA 9000H\n\tLDA 9001H\n\tRET",
+        "args.A = \"u8\"\nreads = { 9001H = [3, \"...\"] }\nexpect.writes = { 9000H = [7] }",
+        "writes to 9000H: expected 07, got 00",
+    ),
+    (
+        "",
+        "LDA 9001H\n\tRET",
+        "args.A = \"u8\"\nreads = { 9001H = [3, \"...\"] }\nexpect.reads = { 9001H = 2 }",
+        "number of reads of 9001H: expected 2, got 1",
+    ),
+    (
+        "",
+        "LDA 9000H\n\tRET",
+        "args.B = \"u8\"\ncheck = \"B == in.B\"",
+        "read 9000H, which nothing has written",
+    ),
+    (
+        "allow = [\"unwritten\"]",
+        "LDA 9000H\n\tADD B\n\tRET",
+        "args.B = \"u8\"\ncheck = \"A == 0\"",
+        "check A == 0: expected true, got false with A = 165",
+    ),
+    (
+        "",
+        "STAI\n\tLDAI\n\tRET",
+        "args.A = \"1..9\"\nin = { I = 5, R = 7 }\nexpect.I = 5",
+        "I: expected 5, got 1",
+    ),
     ("", "OUT 11H\n\tRET", "args.A = \"u8\"\ncheck = \"A == in.A\"", "wrote 00H to port 11H"),
     (
         "",

@@ -65,6 +65,44 @@ fn routines_of_every_tool_are_called_by_their_names() {
 }
 
 #[test]
+fn programs_of_c_run_whole_with_all_guards() {
+    // They print the results of their own checks, and halt after main.
+    for tool in ["sdcc-call0", "z88dk-sccz80"] {
+        let folder = corpus(tool).join("c-check");
+        let symbols = if tool == "sdcc-call0" { "check.noi" } else { "check.map" };
+        let text = format!(
+            "program = '{}'\nsymbols = '{}'\nconsole = {{ port = 0x81 }}\n\
+             stack = {{ top = 0xF000, size = 2000 }}\n[[case]]\nname = \"a\"\ncall = \"start\"\n\
+             until = \"exit\"\nports = {{ 80H = [2, \"...\"], 81H = [] }}\nexpect.HL = 1\n",
+            folder.join("check.ihx").display(),
+            folder.join(symbols).display(),
+        );
+        let found = findings(Path::new("a.test.toml"), &text);
+        assert_eq!(found, Ok(vec![]), "{tool}");
+    }
+}
+
+#[test]
+fn a_variable_between_the_lines_of_a_listing_is_no_code() {
+    // As z80asm 1.8 writes them.
+    let listing = "# File a.asm\n8000 3a 08 80\t\t  ld a,(count) \n8003 3c\t\t  inc a \n8004 32 08 80\
+                   \t\t  ld (count),a \n8007 c9\t\t  ret \n8008\t\tcount: \n8008 00\t\t  db 0 \n";
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let write =
+        |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("a file");
+    write("a.bin", &[0x3A, 8, 0x80, 0x3C, 0x32, 8, 0x80, 0xC9, 0]);
+    write("a.lst", listing.as_bytes());
+    write("a.lbl", b"RUN:\tequ $8000\ncount:\tequ $8008\n");
+    let text = "program = \"a.bin\"\norigin = 0x8000\nsymbols = [\"a.lbl\", \"a.lst\"]\n[[case]]\n\
+                name = \"a\"\ncall = \"RUN\"\ncheck = \"[count] == 1\"";
+    let path = folder.path().join("a.test.toml");
+    assert_eq!(findings(&path, text), Ok(vec![]));
+    write("a.bin", &[0x3A, 8, 0x80, 0x3C, 0x32, 8, 0x80, 0, 0]);
+    let found = findings(&path, text).expect("a test file");
+    assert!(found[0].starts_with("executed data at 8008H, count (a.asm:6): look for"), "{found:?}");
+}
+
+#[test]
 fn variables_of_c_need_no_writes_and_failures_name_its_lines() {
     let (program, symbols) =
         (corpus("sdcc-call1/c-sort/sort.ihx"), corpus("sdcc-call1/c-sort/sort.noi"));

@@ -86,3 +86,70 @@ fn a_program_of_gnu_as_is_stepped_by_lines() {
     assert!(out.contains("(gnu.s:9): ") && out.contains("0003H = 3"), "{out}");
     assert!(out.contains("(gnu.s:5): "), "{out}");
 }
+
+/// HL = A * E, for the assemblers of Debian.
+const MUL: &str = "\
+start:  ld a,7
+        ld e,6
+        ld hl,0
+        ld d,l
+        ld b,8
+shift:  add hl,hl
+        rlca
+        jr nc,skip
+        add hl,de
+skip:   djnz shift
+wait:   jr wait
+";
+
+/// Runs a line of the shell in the folder of a bench.
+fn build(bench: &Bench, line: &str) {
+    let output = Command::new("sh").args(["-c", line]).current_dir(bench.path("")).output();
+    let output = output.expect("a shell");
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Debugs MUL up to its first addition at a breakpoint, `mul.s:9` or `skip-1`.
+fn stops_at_the_addition(bench: &Bench, program: &str, breakpoint: &str, more: &[&str]) -> String {
+    let commands = format!("break {breakpoint}\nrun\nprint B\nstep\nprint HL\n");
+    let out = bench.script(&bench.path(program), &commands, more);
+    // The sixth bit of 7 is its first 1; the addition gives 6.
+    assert!(out.contains("0003H = 3") && out.contains("0006H = 6"), "{out}");
+    out
+}
+
+#[test]
+fn a_program_of_gnu_as_in_coff_is_stopped_at_a_line_of_its_stabs() {
+    let bench = Bench::new();
+    bench.write("mul.s", MUL);
+    build(
+        &bench,
+        "z80-unknown-coff-as -gstabs -o mul.o mul.s && z80-unknown-coff-ld -Ttext 0x8000 -e start -o \
+         mul mul.o",
+    );
+    let out = stops_at_the_addition(&bench, "mul", "mul.s:9", &["--entry", "8000H"]);
+    assert!(out.contains("(mul.s:9): "), "{out}");
+}
+
+#[test]
+fn a_program_of_z80asm_is_stopped_at_a_line_of_its_listing() {
+    let bench = Bench::new();
+    bench.write("mul.s", &format!("        org 8000H\n{MUL}"));
+    build(&bench, "z80asm -o mul.bin --list=mul.lst --label=mul.lbl mul.s");
+    let symbols = ["mul.lbl", "mul.lst"].map(|name| bench.path(name).display().to_string());
+    let options = ["--origin", "8000H", "--entry", "8000H"];
+    let options = [&options[..], &["--symbols", &symbols[0], "--symbols", &symbols[1]]].concat();
+    let out = stops_at_the_addition(&bench, "mul.bin", "mul.s:10", &options);
+    assert!(out.contains("(mul.s:10): "), "{out}");
+}
+
+#[test]
+fn a_program_of_pasmo_is_stopped_at_its_labels() {
+    let bench = Bench::new();
+    bench.write("mul.s", &format!("        org 8000H\n{MUL}"));
+    build(&bench, "pasmo --hex mul.s mul.hex mul.sym");
+    let symbols = bench.path("mul.sym").display().to_string();
+    let options = ["--entry", "8000H", "--symbols", &symbols];
+    let out = stops_at_the_addition(&bench, "mul.hex", "skip-1", &options);
+    assert!(out.contains("shift+4"), "{out}");
+}
