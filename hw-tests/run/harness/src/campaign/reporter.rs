@@ -112,6 +112,6 @@ impl<'a, S: Suite> Reporter<'a, S> {
         let took = (self.clock)().saturating_duration_since(self.started);
         let RunConfig { follow_up, baseline, .. } = self.config;
         self.report.set_cases(cases, took, follow_up, baseline.as_deref());
-        Ok(write_files(&self.report, self.file_system, folder)?)
+        write_files(&self.report, self.file_system, folder)
     }
 }

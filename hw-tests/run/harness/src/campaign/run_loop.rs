@@ -367,7 +367,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         let report = &mut self.reporter.report;
         report.set_summary(&summary, stats);
         report.faults = faults.map(|faults| faults.to_string());
-        report.rounds = self.run.config.is_soak().then(|| self.recorder.totals.counts);
+        report.rounds = self.run.config.is_soak().then_some(self.recorder.totals.counts);
         self.recorder.finish(report::incomplete_reason(&summary.ended))?;
         let Schedule { reruns, returned, .. } = self.schedule;
         if reruns + returned > 0 && is_named {
