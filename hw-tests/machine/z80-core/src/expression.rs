@@ -115,13 +115,17 @@ impl Expression {
         most: u32,
         name: &dyn Fn(&str) -> Option<Name>,
     ) -> Result<Self, ExpressionError> {
-        let mut parser = Parser { rest: text.trim(), most, name, depth: 0 };
-        let root = parser.level(0)?;
-        if parser.rest.is_empty() {
-            Ok(Self { root })
-        } else {
-            Err(ExpressionError::Trailing(parser.rest.to_owned()))
-        }
+        let text = text.trim();
+        let mut parser = Parser { rest: text, most, name, depth: 0 };
+        let parsed = parser.level(0).and_then(|root| match parser.rest {
+            "" => Ok(Self { root }),
+            rest => Err(ExpressionError::Trailing(rest.to_owned())),
+        });
+        // A label of another tool may contain what is an operator here.
+        parsed.or_else(|error| match name(text) {
+            Some(Name::Constant(value)) => Ok(Self { root: Node::Number(value.into()) }),
+            _ => Err(error),
+        })
     }
 
     /// Returns the address of an expression `[x]` or `{x}`, and its width in bytes.
@@ -275,13 +279,6 @@ impl Parser<'_> {
 
     /// Parses brackets, a character, a number or a name.
     fn operand(&mut self) -> Parsed {
-        // A label of another tool may contain what is an operator here.
-        if !self.rest.is_empty()
-            && let Some(Name::Constant(value)) = (self.name)(self.rest)
-        {
-            self.rest = "";
-            return Ok(Node::Number(value.into()));
-        }
         let brackets = [('[', ']'), ('{', '}'), ('(', ')')];
         if let Some((open, close)) = brackets.iter().find(|(open, _)| self.rest.starts_with(*open))
         {

@@ -88,9 +88,9 @@ fn characters_have_their_code_and_those_beyond_16_bits_are_refused() {
     assert_eq!(printed("print '€'"), Ok("Output(\"20ACH = 8364\")".to_owned()));
     assert_eq!(printed("print '😀'"), Err("'😀' has more than 16 bits".to_owned()));
     for (line, refusal) in [
-        ("print für", "unexpected 'ür' after the expression"),
-        ("print [é]", "missing value before 'é]'"),
-        ("display für", "unexpected 'ür' after the expression"),
+        ("print für", "unknown name 'für'"),
+        ("print [é]", "unknown name 'é'"),
+        ("display für", "unknown name 'für'"),
         ("print €.s", "missing value before '€'"),
     ] {
         assert_eq!(printed(line), Err(refusal.to_owned()));
