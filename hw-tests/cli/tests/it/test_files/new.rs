@@ -137,6 +137,12 @@ fn a_new_project_passes_with_the_recorded_outputs_of_its_tool() {
         assert_eq!(code, 0, "{tool}: {shown}");
         assert!(!shown.contains("note"), "{tool}: {shown}");
         let tests = format!("{name}.test.toml");
+        // The recorded program counts its calls, in a variable that C's start-up would clear.
+        if tool.contains("sdcc") {
+            let path = project.folder.path().join(&tests);
+            let text = fs::read_to_string(&path).expect("it was written");
+            fs::write(&path, format!("allow = [\"unwritten\"]\n{text}")).expect("a file");
+        }
         let (code, shown) = project.run(&["test", &tests, "--case", "largest product"]);
         assert!(code == 0 && shown.contains("PASS 1 of 1 case"), "{tool}: {shown}");
         let (code, shown) = project.run(&["new", name, "--for", tool]);
