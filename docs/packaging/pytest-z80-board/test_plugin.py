@@ -52,7 +52,11 @@ import pytest
 pytestmark = pytest.mark.z80(program="build/game.bin", symbols=["build/game.sym"], origin=0x9000)
 
 def test_writes(z80):
-    assert z80.call("count", HL=0xA000, writes=[(0xA000, 1)], read=[(0xA000, 1)]).memory == [[0xA6]]
+    with pytest.raises(AssertionError, match="which nothing has written"):
+        z80.call("count", HL=0xA000, writes=[(0xA000, 1)])
+    z80.write(0xA000, [7])
+    assert z80.call("count", HL=0xA000, writes=[(0xA000, 1)], read=[(0xA000, 1)]).memory == [[8]]
+    z80.call("count", HL=0xA002, writes=[(0xA002, 1)], allow=["unwritten"])
 
 def test_a_write_elsewhere(z80):
     with pytest.raises(AssertionError, match="A001H"):

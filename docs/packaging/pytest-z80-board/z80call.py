@@ -7,7 +7,8 @@ import subprocess
 
 # Keys of a case of a test file that `Z80.call` passes on; other keywords are registers.
 CALL_KEYS = {
-    "as", "check", "expect", "input", "interrupt", "interrupts", "mock", "ports", "timeout", "until", "writes"
+    "allow", "as", "check", "expect", "input", "interrupt", "interrupts", "mock", "ports", "reads", "timeout",
+    "until", "writes"
 }
 
 
@@ -55,8 +56,8 @@ class Z80:
 
     def call(self, routine, read=(), memory=(), console=None, **keys):
         """Calls a label or address. Keywords are registers and flags (`A=3`, `flags="C"`), and keys of a
-        case of a test file, with the same meaning: writes, ports, timeout, interrupts, interrupt, mock,
-        input, expect, check, until. `read` and `writes` have pairs of address and size, `memory` of
+        case of a test file, with the same meaning: writes, ports, reads, timeout, interrupts, interrupt,
+        mock, input, expect, check, until, allow. `read` and `writes` have pairs of address and size, `memory` of
         address and bytes; `console` is what the call must print. Fails if the routine breaks a rule: does
         not return, writes to code, ..."""
         request = {key: keys.pop(key) for key in CALL_KEYS & keys.keys()}
