@@ -113,9 +113,10 @@ Examples:
     Call(call::CallArgs),
     /// Create a routine with its test file, or a test file for a program of any assembler or compiler
     #[command(after_help = "\
-Creates NAME.asm, NAME.test.toml and .github/workflows/test.yml, and overwrites nothing. With --for, the
-source is in that tool's dialect, and the test file has the command that builds it. If the program or its
-source is there, only the test file is created, with a case that passes (docs/FOREIGN-CODE.md).
+Creates NAME.asm, NAME.test.toml and .github/workflows/test.yml, and overwrites
+nothing. With --for, the source is in that tool's dialect, and the test file has
+the command that builds it. If the program or its source is there, only the test
+file is created, with a case that passes (docs/FOREIGN-CODE.md).
 
 Examples:
   hw-tests new mul                        mul.asm and its tests
