@@ -318,15 +318,18 @@ impl MonitorSession {
         done: impl Fn(&[u8]) -> bool,
     ) -> Result<Vec<u8>> {
         let end = self.transport.now() + MAX_DUMP_TIME;
+        let mut deadline = self.transport.now() + self.tx_remaining() + silence;
         loop {
-            let before = self.received.len();
-            match self
-                .receive_until(operation, silence, |unread| unread.len() > before || done(unread))
-            {
-                Ok(received) if done(&received) => return Ok(received),
-                Ok(received) if self.transport.now() < end => self.unread(&received),
-                Ok(_) => return Err(self.timeout_error(operation, MAX_DUMP_TIME)),
-                Err(error) => return Err(error),
+            if done(&self.received) {
+                return Ok(self.take_received());
+            }
+            self.check_stop(operation)?;
+            let remaining = deadline.min(end).saturating_duration_since(self.transport.now());
+            if remaining.is_zero() {
+                return Err(self.timeout_error(operation, silence));
+            }
+            if self.receive(operation, remaining.min(STOP_POLL_INTERVAL))? > 0 {
+                deadline = self.transport.now() + silence;
             }
         }
     }

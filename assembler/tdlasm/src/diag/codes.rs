@@ -216,7 +216,7 @@ codes! {
     TextForm "W32" "text-form" Warning
         "A text ends at the next character like its first one, whatever that is, and another may \
         follow. Commas do not separate texts, a doubled quote is no quote, and a backslash is \
-        itself. Bytes have brackets: .ASCII \"A\"[13]\"B\".";
+        itself. Bytes have brackets: `.ASCII \"A\"[13]\"B\"`.";
     Parentheses "W33" "parentheses" Warning
         "Parentheses around a whole operand have no effect: the mnemonic says whether it is a \
         value or the address of one. LXI H,(A) is LXI H,A; LHLD A loads from A.";
