@@ -213,8 +213,8 @@ fn start_as_cpm_file(
 
 /// Returns `true` if a line is complete that ends with `, build ` and the eight digits of a build id.
 fn is_announcement(received: &[u8]) -> bool {
-    let lines = received.split_inclusive(|byte| matches!(byte, b'\r' | b'\n'));
-    lines.into_iter().any(|line| {
+    let mut lines = received.split_inclusive(|byte| matches!(byte, b'\r' | b'\n'));
+    lines.any(|line| {
         let build = line.strip_suffix(b"\r").and_then(|line| line.split_last_chunk::<8>());
         build.is_some_and(|(name, digits)| {
             name.ends_with(b", build ") && digits.iter().all(u8::is_ascii_hexdigit)

@@ -137,7 +137,8 @@ fn probe_at_speed(
             let found = result(ProbedPeer::Known(peer, name), certain, recovered)?;
             Ok(ProbeResult { board: session.board_profile(), ..found })
         }
-        Ok(found) if !found.received.is_empty() && repeats_ident(session)? => {
+        // A loop repeats the last carriage return, too.
+        Ok(found) if handshake::is_blank(&found.received) && repeats_ident(session)? => {
             result(ProbedPeer::Loop, false, false)
         }
         Ok(found) => result(classify_unknown(&found), false, false),

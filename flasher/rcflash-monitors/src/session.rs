@@ -294,8 +294,34 @@ impl MonitorSession {
         timeout: Duration,
         done: impl Fn(&[u8]) -> bool,
     ) -> Result<Vec<u8>> {
-        let waited = self.tx_remaining() + timeout;
-        let deadline = self.transport.now() + waited;
+        let timeout = self.tx_remaining() + timeout;
+        self.receive_done(operation, timeout, Duration::ZERO, done)
+    }
+
+    /// Like [`Self::receive_until`], but goes on while anything arrives at least every `silence`, for
+    /// at most [`MAX_DUMP_TIME`] beyond the time of the line: a busy host or network delays a long
+    /// reply.
+    pub(crate) fn receive_while_coming(
+        &mut self,
+        operation: &'static str,
+        silence: Duration,
+        done: impl Fn(&[u8]) -> bool,
+    ) -> Result<Vec<u8>> {
+        let more = MAX_DUMP_TIME + self.line_time(MAX_RX_BYTES);
+        self.receive_done(operation, self.tx_remaining() + silence, more, done)
+    }
+
+    /// Receives until `done` accepts the unread bytes, up to `timeout` from now, and again from each
+    /// time that something arrives within `more`.
+    fn receive_done(
+        &mut self,
+        operation: &'static str,
+        timeout: Duration,
+        more: Duration,
+        done: impl Fn(&[u8]) -> bool,
+    ) -> Result<Vec<u8>> {
+        let mut deadline = self.transport.now() + timeout;
+        let end = self.transport.now() + more;
         loop {
             if done(&self.received) {
                 return Ok(self.take_received());
@@ -303,33 +329,10 @@ impl MonitorSession {
             self.check_stop(operation)?;
             let remaining = deadline.saturating_duration_since(self.transport.now());
             if remaining.is_zero() {
-                return Err(self.timeout_error(operation, waited));
-            }
-            self.receive(operation, remaining.min(STOP_POLL_INTERVAL))?;
-        }
-    }
-
-    /// Like [`Self::receive_until`], but goes on while anything arrives at least every `silence`, for
-    /// at most [`MAX_DUMP_TIME`]: a busy host or network delays a long reply.
-    pub(crate) fn receive_while_coming(
-        &mut self,
-        operation: &'static str,
-        silence: Duration,
-        done: impl Fn(&[u8]) -> bool,
-    ) -> Result<Vec<u8>> {
-        let end = self.transport.now() + MAX_DUMP_TIME;
-        let mut deadline = self.transport.now() + self.tx_remaining() + silence;
-        loop {
-            if done(&self.received) {
-                return Ok(self.take_received());
-            }
-            self.check_stop(operation)?;
-            let remaining = deadline.min(end).saturating_duration_since(self.transport.now());
-            if remaining.is_zero() {
-                return Err(self.timeout_error(operation, silence));
+                return Err(self.timeout_error(operation, timeout));
             }
             if self.receive(operation, remaining.min(STOP_POLL_INTERVAL))? > 0 {
-                deadline = self.transport.now() + silence;
+                deadline = deadline.max(end.min(self.transport.now() + timeout));
             }
         }
     }

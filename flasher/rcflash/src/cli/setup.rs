@@ -309,21 +309,18 @@ fn new_board<'a>(
     })
 }
 
-/// Calls `action` with a rig file that has only this board, and removes the file.
+/// Calls `action` with a rig file that has only this board, in a folder of its own.
 fn with_trial_rig<T>(
     name: &str,
     entry: &NewBoard<'_>,
     action: impl FnOnce(&Path) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
-    let file = format!("rcflash-setup-{}.toml", std::process::id());
-    let file = std::env::temp_dir().join(file);
-    let result = RigFile::read_or_new(Some(&file))
-        .and_then(|rig| rig.add(name, entry))
-        .map_err(CommandError::from)
-        .and_then(|()| action(&file));
-    // What is left behind is a small file in a folder for such files.
-    let _ = std::fs::remove_file(&file);
-    result
+    let folder = tempfile::tempdir().map_err(|error| {
+        CommandError::new(ENVIRONMENT, format!("can't create a folder for a rig file: {error}"))
+    })?;
+    let file = folder.path().join("rig.toml");
+    RigFile::read_or_new(Some(&file))?.add(name, entry)?;
+    action(&file)
 }
 
 /// Returns the error for a port that can't be opened, with a udev rule if permission lacks.
