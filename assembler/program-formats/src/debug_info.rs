@@ -190,7 +190,7 @@ impl DebugInfo {
     fn add_line_with_text(&mut self, address: i64, file: &Arc<str>, line: u32, text: &str) {
         let count = self.lines.len();
         self.add_line(address, file, line);
-        self.lines[count..].iter_mut().for_each(|line| line.is_data = is_data(text));
+        self.lines[count..].iter_mut().for_each(|line| line.is_data = is_data_line(text));
     }
 
     pub(crate) fn add_area(&mut self, name: &str, start: i64, length: i64) {
@@ -310,23 +310,6 @@ pub fn line_table(lines: &[SourceLine], image: &Image) -> Vec<LinkedLine> {
     starts.iter().zip(ends).filter_map(linked).collect()
 }
 
-/// The directives that define or reserve data, without the point before them.
-const DATA: [&str; 22] = [
-    "db", "defb", "dw", "defw", "ds", "defs", "dm", "defm", "dc", "dz", "dd", "defd", "byte",
-    "word", "ascii", "asciz", "asciiz", "blkb", "blkw", "block", "fcb", "fdb",
-];
-
-/// Returns `true` if a source line defines data, perhaps after a label.
-fn is_data(text: &str) -> bool {
-    let statement = text.split(';').next().unwrap_or(text);
-    let words = statement.split_whitespace().filter(|word| !word.ends_with(':'));
-    let is_directive = |word: &str| {
-        let word = word.trim_start_matches('.').to_ascii_lowercase();
-        DATA.contains(&&word[..])
-    };
-    words.take(2).any(is_directive)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -348,10 +331,10 @@ mod tests {
         for text in
             ["count: db 0", "        DEFW 1,2", "name ds 3", "name: .ascii \"a\" ; b", "db 0"]
         {
-            assert!(is_data(text), "{text}");
+            assert!(is_data_line(text), "{text}");
         }
         for text in ["ld a,b ; db", "db: ld a,b", "word: ret", "", "loop: djnz loop"] {
-            assert!(!is_data(text), "{text}");
+            assert!(!is_data_line(text), "{text}");
         }
     }
 

@@ -1,9 +1,9 @@
 //! Tells data from code by the text of a source line.
 
 /// Directives of data that can't be taken for an operand.
-const DIRECTIVES: [&str; 21] = [
+const DIRECTIVES: [&str; 24] = [
     "db", "dw", "ds", "dm", "dc", "dd", "dz", "defb", "defw", "defs", "defm", "defd", "defz",
-    "dsb", "dsw", "dword", "asciz", "blkb", "blkw", "incbin", "dwl",
+    "dsb", "dsw", "dword", "asciz", "blkb", "blkw", "incbin", "dwl", "asciiz", "fcb", "fdb",
 ];
 /// Directives of data whose names are also those of labels.
 const WORDS: [&str; 11] =
