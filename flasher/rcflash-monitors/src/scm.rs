@@ -207,7 +207,8 @@ fn start_command(entry: u16) -> String {
 
 /// Returns `true` if the prompt is at the end, after a line end or not.
 fn at_prompt(received: &[u8]) -> bool {
-    identify_prompt(received) == Some(Peer::Scm)
+    // The whole text is read only where it may end: a dump asks after each character.
+    received.ends_with(b"*") && identify_prompt(received) == Some(Peer::Scm)
 }
 
 /// Returns `true` if a page of the dump is complete: eight rows, and the end of the last.

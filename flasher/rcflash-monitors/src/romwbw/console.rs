@@ -11,7 +11,10 @@ pub(crate) const NAME: &str = "RomWBW's debug monitor";
 pub(crate) const ABORTING: &str = "ending an interrupted load";
 
 pub(crate) fn at_prompt(received: &[u8]) -> bool {
-    identify_prompt(received) == Some(Peer::RomwbwMonitor) && received.len() > 1
+    // The whole text is read only where it may end: a dump asks after each character.
+    received.len() > 1
+        && received.ends_with(b">")
+        && identify_prompt(received) == Some(Peer::RomwbwMonitor)
 }
 
 /// Types a command, sends its carriage return once the echo is correct, and waits for the rest of
