@@ -66,8 +66,10 @@ impl Programs {
                 return self.verify_identity(config, identify_harmlessly(link)?);
             }
         }
-        let identity = await_identity(link)?;
-        self.verify_identity(config, identity)
+        match identify_harmlessly(link) {
+            Err(LinkError::Timeout { .. }) => Err(SetupError::NoReply(config.profile.uart.kind)),
+            identity => self.verify_identity(config, identity?),
+        }
     }
 
     /// Returns the application's image, its entry, and the first address after it.
@@ -157,13 +159,17 @@ impl BoardConfig {
         // Also after Ctrl-C the user expects the monitor to be back.
         link.set_stop(Arc::default());
         link.cancel_all();
-        leave(link)?;
+        let not_back = || SetupError::MonitorNotBack(monitor.name());
+        match leave(link) {
+            Err(LinkError::Timeout { .. }) => return Err(not_back()),
+            left => left?,
+        }
         match with_monitor_session(None, link, |session| monitor.wait_for_return(session)) {
             Ok(peer) => {
                 (self.on_notice)(&format!("{board}: back in {peer}"));
                 Ok(())
             }
-            Err(LoaderError::NoReply { .. }) => Err(SetupError::MonitorNotBack(monitor.name())),
+            Err(LoaderError::NoReply { .. }) => Err(not_back()),
             Err(error) => Err(error.into()),
         }
     }
@@ -172,14 +178,6 @@ impl BoardConfig {
 /// Has the running program return to the monitor.
 pub(super) fn leave(link: &mut Link) -> Result<(), LinkError> {
     link.request(LEAVING, &Request::Reset, START_TIMEOUT).map(drop)
-}
-
-/// Identifies the program that the monitor has started, which has announced itself.
-fn await_identity(link: &mut Link) -> Result<Identity, SetupError> {
-    match identify_harmlessly(link) {
-        Err(LinkError::Timeout { .. }) => Err(SetupError::NoReply),
-        other => Ok(other?),
-    }
 }
 
 /// Identifies the program by the IDENT frame with sequence number 1, which is harmless to every stock
