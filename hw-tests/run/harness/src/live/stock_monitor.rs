@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use firmware_wire::{Identity, Request, Role};
 use rcflash_link::loader;
@@ -18,6 +19,9 @@ use super::{BoardConfig, SetupError};
 use crate::board::BoardKind;
 
 const LEAVING: &str = "returning to the board's monitor";
+/// How late the program's reply may be; the request is repeated after that, perhaps at the prompt of
+/// the monitor.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Reports the stages and events of a load to the user.
 struct LoaderProgress {
@@ -177,7 +181,7 @@ impl BoardConfig {
 
 /// Has the running program return to the monitor.
 pub(super) fn leave(link: &mut Link) -> Result<(), LinkError> {
-    link.request(LEAVING, &Request::Reset, START_TIMEOUT).map(drop)
+    link.request(LEAVING, &Request::Reset, LEAVE_TIMEOUT).map(drop)
 }
 
 /// Identifies the program by the IDENT frame with sequence number 1, which is harmless to every stock
