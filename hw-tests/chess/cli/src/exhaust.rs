@@ -135,6 +135,11 @@ fn conclude(
             print(&format!("FAIL: board and reference differ\n{}", mismatch_text(goal, &found)))?;
             Ok(FAILED)
         }
+        ExhaustEnd::Damaged(Range { start, end }, damage) => {
+            let arrays = format!("with an array of {start}..{end}");
+            print(&format!("FAIL: the evaluator damages the board {arrays}: {damage}\n"))?;
+            Ok(FAILED)
+        }
         ExhaustEnd::BoardLost(error) => {
             print(&format!("INCOMPLETE: lost the connection to the board; {resume}\n"))?;
             Err(CommandError::new(ENVIRONMENT, error))
