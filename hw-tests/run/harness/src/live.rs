@@ -11,6 +11,8 @@ mod recover;
 mod stock_monitor;
 
 pub use config::BoardConfig;
+#[cfg(feature = "args")]
+pub(crate) use config::choose_kind;
 pub use error::SetupError;
 pub use programs::Programs;
 pub use recover::Recovery;
