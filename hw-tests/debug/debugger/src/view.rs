@@ -1,7 +1,7 @@
 //! The debugger in a terminal: keys and display.
 //!
-//! A key is mapped to a [`KeyAction`] first and executed afterwards. While the board runs, the owner
-//! of the terminal handles keys and redraws by the [`Screen`], which does not own the debugger.
+//! A key is mapped to a command line first, which is executed afterwards. While the board runs, the
+//! owner of the terminal handles keys and redraws by the [`Screen`], which does not own the debugger.
 
 mod cursor;
 mod draw;
@@ -10,7 +10,7 @@ use ratatui::crossterm::event::KeyCode;
 
 use super::commands::{self, Command, CommandOutcome, Pane, execute};
 use super::debugger::Debugger;
-use super::exec::{ExecCommand, HaltReason};
+use super::exec::HaltReason;
 use super::motions::{Motion, MotionKind};
 use super::render;
 
@@ -31,19 +31,6 @@ const KEYS: [(&str, &str); 11] = [
 
 /// Bytes in a row of the memory pane where sixteen have no room.
 const NARROW_ROW: u16 = 8;
-
-/// The action bound to a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeyAction {
-    /// The board does not run; the display may have changed.
-    Nothing,
-    /// Run the board.
-    Move(ExecCommand),
-    /// Execute a command line.
-    Command(String),
-    /// End the session.
-    Quit,
-}
 
 /// The cursor in a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,21 +104,10 @@ impl Screen {
         self.pane.names().0
     }
 
-    /// Executes an action; returns `false` if it ends the session.
-    pub fn execute(&mut self, debugger: &mut Debugger, action: &KeyAction, poll: Poll<'_>) -> bool {
-        match action {
-            KeyAction::Nothing => {}
-            KeyAction::Quit => return false,
-            KeyAction::Move(command) => {
-                let halt = commands::run(debugger, *command, &mut |debugger| poll(self, debugger));
-                self.show_halt(debugger, halt);
-            }
-            KeyAction::Command(line) => {
-                let outcome = execute(debugger, line, &mut |debugger| poll(self, debugger));
-                return self.show_outcome(debugger, outcome);
-            }
-        }
-        true
+    /// Executes a command line; returns `false` if it ends the session.
+    pub fn execute(&mut self, debugger: &mut Debugger, line: &str, poll: Poll<'_>) -> bool {
+        let outcome = execute(debugger, line, &mut |debugger| poll(self, debugger));
+        self.show_outcome(debugger, outcome)
     }
 
     /// Adds what breakpoints have logged, to be shown while the board runs.
@@ -168,15 +144,12 @@ impl Screen {
             return true;
         }
         match self.handle_key(debugger, key) {
-            KeyAction::Command(line) if commands::runs_board(&line) => {
+            Some(line) if commands::runs_board(&line) => {
                 self.status = format!("'{line}' needs a stopped board: Esc stops it");
                 true
             }
-            KeyAction::Command(line) => {
-                let outcome = execute(debugger, &line, &mut |_| true);
-                self.show_outcome(debugger, outcome)
-            }
-            _ => true,
+            Some(line) => self.execute(debugger, &line, &mut |_, _| true),
+            None => true,
         }
     }
 
@@ -185,24 +158,24 @@ impl Screen {
         self.prompt.is_some()
     }
 
-    /// Handles a key and returns the action bound to it.
-    pub fn handle_key(&mut self, debugger: &Debugger, key: KeyCode) -> KeyAction {
+    /// Handles a key; returns the command line to execute, if there is one.
+    pub fn handle_key(&mut self, debugger: &Debugger, key: KeyCode) -> Option<String> {
         self.has_just_halted = false;
         match (self.prompt.take(), key) {
             (Some(text), key) => self.type_into(text, key),
-            (None, KeyCode::Char(key)) => self.action_for_char(debugger, key),
+            (None, KeyCode::Char(key)) => self.command_of(debugger, key),
             (None, key) => self.handle_control_key(debugger, key),
         }
     }
 
     /// Handles a key while a command line is typed.
-    fn type_into(&mut self, mut text: String, key: KeyCode) -> KeyAction {
+    fn type_into(&mut self, mut text: String, key: KeyCode) -> Option<String> {
         match key {
-            KeyCode::Esc => return KeyAction::Nothing,
+            KeyCode::Esc => return None,
             KeyCode::Enter => {
                 let line = text.strip_prefix(':').unwrap_or(&text).to_owned();
                 self.last_command = Some(line.clone());
-                return KeyAction::Command(line);
+                return Some(line);
             }
             // Deleting the `:` or `/` at the start closes the prompt.
             KeyCode::Backspace => {
@@ -212,45 +185,44 @@ impl Screen {
             _ => {}
         }
         self.prompt = (!text.is_empty()).then_some(text);
-        KeyAction::Nothing
+        None
     }
 
-    fn action_for_char(&mut self, debugger: &Debugger, key: char) -> KeyAction {
+    /// Returns the command line of a character.
+    fn command_of(&mut self, debugger: &Debugger, key: char) -> Option<String> {
         // The key of a motion is the letter of its command.
         let command = Command::find(&key.to_string());
         let motion = command.and_then(|command| Motion::by_command(command.name));
         match (motion, key) {
-            (Some(MotionKind::ToInstruction(make)), _) => {
-                return self.at_cursor(debugger, |address| KeyAction::Move(make(address)));
+            (Some(MotionKind::ToInstruction(_)), _) => {
+                let address = self.address_at_cursor(debugger)?;
+                return Some(format!("{key} 0{address:04X}H"));
             }
-            (Some(motion), _) => {
-                let command = motion.with(Some(self.memory_address(debugger)), None);
-                return command.map_or(KeyAction::Nothing, KeyAction::Move);
+            (Some(MotionKind::ToByte(_)), _) => {
+                return Some(format!("{key} 0{:04X}H", self.memory_address(debugger)));
             }
-            (None, 'R') => return KeyAction::Command("restart".to_owned()),
+            (Some(_), _) | (None, 'R' | 'q') => return Some(key.to_string()),
             (None, 'b') => {
-                return self.at_cursor(debugger, |address| {
-                    let is_set = debugger.stops.has_breakpoint(address);
-                    let command = if is_set { "delete" } else { "break" };
-                    KeyAction::Command(format!("{command} 0{address:04X}H"))
-                });
+                let address = self.address_at_cursor(debugger)?;
+                let is_set = debugger.stops.has_breakpoint(address);
+                let command = if is_set { "delete" } else { "break" };
+                return Some(format!("{command} 0{address:04X}H"));
             }
             (None, 'e') => {
-                self.prompt = Some(format!(":set [{:04X}H] = ", self.memory_address(debugger)));
+                self.prompt = Some(format!(":set [0{:04X}H] = ", self.memory_address(debugger)));
             }
             (None, ':' | '/') => self.prompt = Some(key.to_string()),
             (None, '?') => self.show(Pane::Help),
-            (None, 'q') => return KeyAction::Quit,
             (None, _) => {
                 let key = render::printable(&key.to_string());
                 self.status = format!("unknown key {key}; ? shows all keys");
             }
         }
-        KeyAction::Nothing
+        None
     }
 
     /// Handles keys other than characters.
-    fn handle_control_key(&mut self, debugger: &Debugger, key: KeyCode) -> KeyAction {
+    fn handle_control_key(&mut self, debugger: &Debugger, key: KeyCode) -> Option<String> {
         match key {
             KeyCode::Up => self.move_cursor_by(debugger, -1),
             KeyCode::Down => self.move_cursor_by(debugger, 1),
@@ -266,12 +238,10 @@ impl Screen {
             }
             KeyCode::Tab => self.next_pane(debugger, 1),
             KeyCode::BackTab => self.next_pane(debugger, -1),
-            KeyCode::Enter => {
-                return self.last_command.clone().map_or(KeyAction::Nothing, KeyAction::Command);
-            }
+            KeyCode::Enter => return self.last_command.clone(),
             _ => {}
         }
-        KeyAction::Nothing
+        None
     }
 
     /// Shows the outcome of a command; returns `false` if it ends the session.

@@ -1,6 +1,6 @@
 //! The panes, the cursor in the source, and the actions at it.
 
-use super::{Cursor, KeyAction, NARROW_ROW, Screen};
+use super::{Cursor, NARROW_ROW, Screen};
 use crate::Debugger;
 use crate::commands::Pane;
 use crate::render;
@@ -78,21 +78,17 @@ impl Screen {
         Some(Cursor { file: file.to_owned(), line: line as usize })
     }
 
-    /// The action at the first instruction at or below the cursor, or, without a cursor, at PC.
-    pub(super) fn at_cursor(
-        &mut self,
-        debugger: &Debugger,
-        action: impl FnOnce(u16) -> KeyAction,
-    ) -> KeyAction {
-        let address = match &self.cursor {
-            Some(Cursor { file, line }) => debugger.code().breakpoint_line(file, *line as u32),
-            None => Some((0, vec![debugger.registers().pc])),
+    /// The first instruction at or below the cursor, or, without a cursor, at PC.
+    pub(super) fn address_at_cursor(&mut self, debugger: &Debugger) -> Option<u16> {
+        let Some(Cursor { file, line }) = &self.cursor else {
+            return Some(debugger.registers().pc);
         };
-        let Some(address) = address.and_then(|(_, addresses)| addresses.first().copied()) else {
+        let found = debugger.code().breakpoint_line(file, *line as u32);
+        let address = found.and_then(|(_, addresses)| addresses.first().copied());
+        if address.is_none() {
             self.status = "no instruction at or below the cursor".to_owned();
-            return KeyAction::Nothing;
-        };
-        action(address)
+        }
+        address
     }
 
     /// The first address in the memory pane, or HL.

@@ -196,8 +196,7 @@ fn the_memory_pane_shows_the_accesses_of_a_step_and_not_of_a_run() {
     let press = |view: &mut View, keys: &str| {
         for key in keys.chars() {
             let key = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
-            let action = view.handle_key(key);
-            assert!(view.execute(&action, &mut |_, _| false));
+            assert!(view.press(key, &mut |_, _| false));
         }
     };
     press(&mut view, ":memory TABLE\n:to COUNT\ns");
@@ -218,16 +217,12 @@ fn has_colour(view: &View, colour: Color) -> bool {
 #[test]
 fn ctrl_c_right_after_a_halt_does_not_end_the_session() {
     let mut view = View::new(debugger(LOOP));
-    for key in "s".chars() {
-        let action = view.handle_key(KeyCode::Char(key));
-        view.execute(&action, &mut |_, _| false);
-    }
+    view.press(KeyCode::Char('s'), &mut |_, _| false);
     assert!(!view.screen.handle_interrupt(), "it was meant for the board");
     assert!(view.text(110, 40).contains("Ctrl-C again quits"));
     assert!(view.screen.handle_interrupt(), "the second one");
     assert!(View::new(debugger(LOOP)).screen.handle_interrupt(), "nothing has run");
-    let action = view.handle_key(KeyCode::Char('c'));
-    view.execute(&action, &mut |_, _| true);
+    view.press(KeyCode::Char('c'), &mut |_, _| true);
     assert!(view.screen.handle_interrupt(), "the board was stopped by a key");
 }
 

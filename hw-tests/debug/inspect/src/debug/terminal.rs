@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use board_debugger::view::{KeyAction, Screen};
+use board_debugger::view::Screen;
 use board_debugger::{Debugger, ExecCommand, HaltReason, commands};
 use board_simulator::{PtyLine, SerialLine};
 use cli_support::exit::INTERRUPTED;
@@ -51,16 +51,12 @@ pub(super) fn show(
                 false => continue,
             }
         }
+        let Some(line) = screen.handle_key(debugger, key.code) else { continue };
         let mut running = RunningBoard::new(terminal, console, stop, shown);
-        let goes_on = match screen.handle_key(debugger, key.code) {
-            KeyAction::Move(ExecCommand::Continue) => {
-                running.continue_with_input(screen, debugger)?
-            }
-            KeyAction::Command(line) if ["c", "run"].contains(&line.trim()) => {
-                running.continue_with_input(screen, debugger)?
-            }
-            action => screen
-                .execute(debugger, &action, &mut |screen, debugger| running.poll(screen, debugger)),
+        let goes_on = match ["c", "run"].contains(&line.trim()) {
+            true => running.continue_with_input(screen, debugger)?,
+            false => screen
+                .execute(debugger, &line, &mut |screen, debugger| running.poll(screen, debugger)),
         };
         running.error.take().map_or(Ok(()), Err)?;
         if !goes_on || running.quits {

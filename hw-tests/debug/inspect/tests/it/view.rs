@@ -35,8 +35,8 @@ fn view() -> View {
 /// Presses keys one after the other; returns `true` unless the session ends.
 fn press(view: &mut View, keys: &str) -> bool {
     keys.chars().all(|key| {
-        let wish = view.handle_key(if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) });
-        view.execute(&wish, &mut |_, _| false)
+        let key = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
+        view.press(key, &mut |_, _| false)
     })
 }
 

@@ -230,7 +230,7 @@ fn is_conditional_jump(zilog: &str) -> bool {
 }
 
 /// Formats a table of the files, and a list of the lines and branches that did not run.
-pub fn coverage_table(files: &[FileCoverage], code: &[CodeMap]) -> String {
+pub fn coverage_table(files: &[FileCoverage], code: &[&CodeMap]) -> String {
     let mut text = String::from("lines  covered       %  branches   taken       %  file\n");
     for one in files.iter().chain([&FileCoverage::total(files)]) {
         let FileCoverage { file, lines, covered, branches, taken, .. } = one;
