@@ -66,7 +66,7 @@ impl Pane {
     /// Returns the command that shows the pane, if it does not depend on the state, and the title.
     pub fn names(&self) -> (Option<String>, &str) {
         let (command, title) = match self {
-            Self::Memory(at) => return (Some(format!("memory {at:04X}H")), "Memory"),
+            Self::Memory(at) => return (Some(format!("memory 0{at:04X}H")), "Memory"),
             Self::Source(..) => (None, "Source"),
             Self::Code(_) => (None, "Instructions"),
             Self::Registers => (None, "Registers"),

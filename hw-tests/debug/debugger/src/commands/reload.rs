@@ -45,7 +45,7 @@ pub(super) fn restart(
 impl Debugger {
     fn move_stops_to(&self, fresh: &mut Self) {
         let code = fresh.code().clone();
-        let place = |at| self.code().moved_address(at, &code).map(|at| format!("{at:04X}H"));
+        let place = |at| self.code().moved_address(at, &code).map(|at| format!("0{at:04X}H"));
         for command in self.stop_commands(place) {
             if let Err(problem) = execute(fresh, &command, &mut |_| true) {
                 fresh.stops.log.push(format!("{command}: {problem}"));
@@ -74,7 +74,7 @@ impl Debugger {
             found.is_some_and(|(number, places)| number == *line && places == [at])
         };
         let line = line.filter(is_line);
-        line.map_or_else(|| format!("{at:04X}H"), |(file, line)| format!("{file}:{line}"))
+        line.map_or_else(|| format!("0{at:04X}H"), |(file, line)| format!("{file}:{line}"))
     }
 
     /// Returns the commands that set all stops, in order; those without a place are left out.
@@ -88,7 +88,7 @@ impl Debugger {
             };
             let what = match watch.target {
                 WatchTarget::Register(name) => name.to_owned(),
-                WatchTarget::Ports => format!("port {:02X}H,{}", watch.first, watch.count),
+                WatchTarget::Ports => format!("port 0{:02X}H,{}", watch.first, watch.count),
                 WatchTarget::Memory => format!("{},{}", place(watch.first)?, watch.count),
             };
             let access = match (watch.reads, watch.writes) {

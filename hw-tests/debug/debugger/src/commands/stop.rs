@@ -120,7 +120,7 @@ pub(crate) fn parse_watch(debugger: &Debugger, text: &str) -> Result<Watchpoint,
         location::parse(debugger, first).ok().and_then(|expression| expression.memory_operand());
     let (first, width) = match operand.filter(|_| port.is_none()) {
         Some((at, width)) => (at.value(&debugger.boards), width),
-        None => (location::resolve_address(debugger, first)?, 1),
+        None => (super::instruction_address(debugger, first)?, 1),
     };
     let count = count.unwrap_or(width);
     let end = u32::from(first) + u32::from(count);

@@ -3,6 +3,7 @@
 mod corrupted;
 mod gdb_script;
 mod owned_view;
+mod printed_numbers;
 mod random_sessions;
 mod sessions;
 mod stops_and_steps;
