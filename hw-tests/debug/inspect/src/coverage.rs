@@ -22,6 +22,9 @@ pub(super) struct CoverageArgs {
     /// Minimum line coverage; below it the exit code is 1
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     least: f64,
+    /// Also show the monitor, which has started the program
+    #[arg(long, requires = "program", help_heading = "Program")]
+    monitor: bool,
     /// Write a tracefile for genhtml and editors, and the sources to a folder of its name that ends
     /// in .sources
     #[arg(long, value_name = "FILE.info")]
@@ -42,7 +45,12 @@ pub(super) fn coverage(args: &CoverageArgs) -> CommandResult {
     let mut coverage = Coverage::default();
     measured.runs.iter().for_each(|(counter, code)| coverage.add(counter, code));
     let code: Vec<&CodeMap> = measured.runs.iter().map(|(_, code)| code).collect();
-    let files = coverage.files();
+    let is_built_in = |file: &str| file.starts_with(BUILT_IN_ROOT);
+    if args.workload.program.is_some() && !args.monitor {
+        coverage.retain_files(|file| !is_built_in(file));
+    }
+    let mut files = coverage.files();
+    files.sort_by_key(|file| is_built_in(&file.file));
     let total = FileCoverage::total(&files);
     if let Some(file) = &args.lcov {
         write_lcov(file, &coverage, &code)?;

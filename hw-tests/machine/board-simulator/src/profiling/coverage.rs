@@ -106,6 +106,12 @@ impl Coverage {
         (name, line.place.line)
     }
 
+    /// Removes other files than those for which `is_kept` returns `true`.
+    pub fn retain_files(&mut self, is_kept: impl Fn(&str) -> bool) {
+        self.lines.retain(|(file, _), _| is_kept(file));
+        self.routines.retain(|(file, _), _| is_kept(file));
+    }
+
     /// Returns the lines of a file that have not run, as ranges with no other code in between.
     #[must_use]
     pub fn missed_ranges(&self, file: &str) -> Vec<RangeInclusive<u32>> {
