@@ -225,8 +225,10 @@ impl PageDebugSession {
                 _ => return Err("a breakpoint is at a line, an address or a label".to_owned()),
             };
         let first = addresses.first().copied().ok_or("no instruction there")?;
+        let written = request.condition.as_ref().map(|text| format!("if {text}"));
         for address in addresses {
-            let one = Stop { condition: condition.clone(), ..Stop::at(address) };
+            let (condition, written) = (condition.clone(), written.clone().unwrap_or_default());
+            let one = Stop { condition, written, ..Stop::at(address) };
             self.editor_breakpoints.push(self.debugger.stops.add(one));
         }
         Ok((first, line))

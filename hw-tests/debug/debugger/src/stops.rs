@@ -243,9 +243,14 @@ impl StopPoints {
         self.set.0.remove(&id).is_some() || self.displays.remove(&id).is_some()
     }
 
-    /// Removes the breakpoints at an address.
-    pub fn remove_breakpoints_at(&mut self, address: u16) {
-        self.set.0.retain(|_, stop| !stop.is_at(address));
+    pub(super) fn get(&self, id: StopId) -> Option<&Stop> {
+        self.set.0.get(&id)
+    }
+
+    /// Replaces a breakpoint or watchpoint, and forgets its hits.
+    pub(super) fn replace(&mut self, id: StopId, stop: Stop) {
+        self.hits.remove(&id);
+        self.set.0.insert(id, stop);
     }
 
     /// Removes all breakpoints, watchpoints and displayed expressions.

@@ -6,7 +6,7 @@
 mod cursor;
 mod draw;
 
-use ratatui::crossterm::event::KeyCode;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::commands::{self, Command, CommandOutcome, Pane, execute};
 use super::debugger::Debugger;
@@ -55,8 +55,8 @@ pub struct Screen {
     /// The command line being typed, with its `:` or `/`.
     prompt: Option<String>,
     last_command: Option<String>,
-    /// Whether the board has halted since the last key: Ctrl-C may have been meant for it.
-    has_just_halted: bool,
+    /// Whether the last key was `q`, which asks before the past is lost.
+    asks_to_quit: bool,
     /// The last lines that breakpoints have logged.
     pub log: Vec<String>,
 }
@@ -72,19 +72,9 @@ impl Screen {
             cursor: None,
             prompt: None,
             last_command: None,
-            has_just_halted: false,
+            asks_to_quit: false,
             log: Vec::new(),
         }
-    }
-
-    /// Handles Ctrl-C while the board is halted; returns `true` if it ends the session. Right after
-    /// a halt it does not: it was meant to stop the board.
-    pub fn handle_interrupt(&mut self) -> bool {
-        let has_just_halted = std::mem::take(&mut self.has_just_halted);
-        if has_just_halted {
-            self.status = "the board has halted by itself; Ctrl-C again quits".to_owned();
-        }
-        !has_just_halted
     }
 
     /// Executes a command of a saved session; returns `false` if it fails, or runs the board.
@@ -131,9 +121,9 @@ impl Screen {
 
     /// Handles a key while the board runs; returns `false` if it ends the session. Commands that
     /// run the board are refused.
-    pub fn handle_running_key(&mut self, debugger: &mut Debugger, key: KeyCode) -> bool {
-        let is_allowed = match key {
-            KeyCode::Char('q') if self.prompt.is_none() => return false,
+    pub fn handle_running_key(&mut self, debugger: &mut Debugger, key: KeyEvent) -> bool {
+        let is_allowed = match key.code {
+            KeyCode::Char('q') if self.prompt.is_none() => return !self.wants_to_quit(debugger),
             // The state is not to be shown.
             _ if debugger.is_searching() => false,
             KeyCode::Char(key) => self.prompt.is_some() || "b:/".contains(key),
@@ -159,13 +149,38 @@ impl Screen {
     }
 
     /// Handles a key; returns the command line to execute, if there is one.
-    pub fn handle_key(&mut self, debugger: &Debugger, key: KeyCode) -> Option<String> {
-        self.has_just_halted = false;
-        match (self.prompt.take(), key) {
-            (Some(text), key) => self.type_into(text, key),
-            (None, KeyCode::Char(key)) => self.command_of(debugger, key),
-            (None, key) => self.handle_control_key(debugger, key),
+    pub fn handle_key(&mut self, debugger: &Debugger, key: impl Into<KeyEvent>) -> Option<String> {
+        let KeyEvent { code, modifiers, .. } = key.into();
+        self.asks_to_quit &= code == KeyCode::Char('q');
+        // Both together are AltGr, by which some keyboards have brackets.
+        let held = modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let is_control = held == KeyModifiers::CONTROL || held == KeyModifiers::ALT;
+        match (self.prompt.take(), code) {
+            (_, KeyCode::Char('c')) if is_control => {
+                self.status = "nothing runs; q ends the session".to_owned();
+                None
+            }
+            (prompt, KeyCode::Char(_)) if is_control => {
+                self.prompt = prompt;
+                self.status = "no letters with Ctrl or Alt; ? shows all keys".to_owned();
+                None
+            }
+            (Some(text), code) => self.type_into(text, code),
+            (None, KeyCode::Char('q')) => self.wants_to_quit(debugger).then(|| "quit".to_owned()),
+            (None, KeyCode::Char(letter)) => self.command_of(debugger, letter),
+            (None, code) => self.handle_control_key(debugger, code),
         }
+    }
+
+    /// Handles `q`; returns `true` if it ends the session. Where there is a past, which is then
+    /// lost, only the second one does.
+    fn wants_to_quit(&mut self, debugger: &Debugger) -> bool {
+        let is_certain = self.asks_to_quit || debugger.clock() == self.start_clock;
+        self.asks_to_quit = !is_certain;
+        if !is_certain {
+            self.status = "q again ends the session, and its past is lost".to_owned();
+        }
+        is_certain
     }
 
     /// Handles a key while a command line is typed.
@@ -196,20 +211,24 @@ impl Screen {
         match (motion, key) {
             (Some(MotionKind::ToInstruction(_)), _) => {
                 let address = self.address_at_cursor(debugger)?;
-                return Some(format!("{key} 0{address:04X}H"));
+                return Some(format!("{key} {}", render::source_number(address, 4)));
             }
             (Some(MotionKind::ToByte(_)), _) => {
-                return Some(format!("{key} 0{:04X}H", self.memory_address(debugger)));
+                return Some(format!(
+                    "{key} {}",
+                    render::source_number(self.memory_address(debugger), 4)
+                ));
             }
-            (Some(_), _) | (None, 'R' | 'q') => return Some(key.to_string()),
+            (Some(_), _) | (None, 'R') => return Some(key.to_string()),
             (None, 'b') => {
                 let address = self.address_at_cursor(debugger)?;
                 let is_set = debugger.stops.has_breakpoint(address);
                 let command = if is_set { "delete" } else { "break" };
-                return Some(format!("{command} 0{address:04X}H"));
+                return Some(format!("{command} {}", render::source_number(address, 4)));
             }
             (None, 'e') => {
-                self.prompt = Some(format!(":set [0{:04X}H] = ", self.memory_address(debugger)));
+                let address = render::source_number(self.memory_address(debugger), 4);
+                self.prompt = Some(format!(":set [{address}] = "));
             }
             (None, ':' | '/') => self.prompt = Some(key.to_string()),
             (None, '?') => self.show(Pane::Help),
@@ -268,7 +287,6 @@ impl Screen {
 
     /// Shows why the board halted.
     pub fn show_halt(&mut self, debugger: &mut Debugger, halt: HaltReason) {
-        self.has_just_halted = halt != HaltReason::Paused;
         self.cursor = None;
         self.collect_log(debugger);
         self.status = render::describe_halt(debugger, halt);

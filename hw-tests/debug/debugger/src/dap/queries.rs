@@ -60,7 +60,7 @@ pub(super) fn evaluate(debugger: &Debugger, expression: &str) -> ResponseBody {
 fn set_expression(debugger: &mut Debugger, arguments: &Arguments) -> ResponseBody {
     let Arguments { expression, value, .. } = arguments;
     let value = variables::parse_typed_value(debugger, value)?;
-    commands::set(debugger, &format!("{expression} = {value}"))?;
+    commands::set(debugger, &format!("{expression} = {value}"))?(debugger)?;
     let value = location::evaluate(debugger, expression)?;
     Ok(json!({ "value": format_number(value) }))
 }

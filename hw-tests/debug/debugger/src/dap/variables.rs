@@ -90,7 +90,7 @@ pub(super) fn set(debugger: &mut Debugger, arguments: &Arguments) -> ResponseBod
     // A negative number in a register of eight bits means its low byte.
     let is_byte = is_register && !REGISTER_PAIRS.contains(&target.as_str());
     let number = if is_byte && number >= 0xFF80 { number & 0xFF } else { number };
-    commands::set(debugger, &format!("{target} = {number}"))?;
+    commands::set(debugger, &format!("{target} = {number}"))?(debugger)?;
     let now = location::evaluate(debugger, &target)?;
     let reference = is_register.then(|| memory_reference(now));
     Ok(json!({ "value": format_number(now), "memoryReference": reference }))

@@ -6,4 +6,5 @@ mod owned_view;
 mod printed_numbers;
 mod random_sessions;
 mod sessions;
+mod stop_commands;
 mod stops_and_steps;

@@ -5,7 +5,7 @@ use board_debugger::commands::{self, CommandOutcome, execute, outcome_text};
 use board_debugger::{Debugger, ExecCommand, HaltReason, StopKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::KeyCode;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Color;
 
 use crate::owned_view::View;
@@ -215,15 +215,32 @@ fn has_colour(view: &View, colour: Color) -> bool {
 }
 
 #[test]
-fn ctrl_c_right_after_a_halt_does_not_end_the_session() {
+fn control_keys_are_no_letters_and_leaving_asks_when_there_is_a_past() {
     let mut view = View::new(debugger(LOOP));
+    let control = |letter| KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL);
+    for letter in ['q', 's', 'b', 'c', 'x'] {
+        assert_eq!(view.screen.handle_key(&view.debugger, control(letter)), None, "Ctrl-{letter}");
+    }
+    // While a command is typed, Ctrl-C leaves it, and others are no part of it.
+    for key in [KeyCode::Char(':'), KeyCode::Char('s')] {
+        view.handle_key(key);
+    }
+    view.screen.handle_key(&view.debugger, control('x'));
+    assert!(view.text(110, 40).contains(":s_"));
+    assert_eq!(view.screen.handle_key(&view.debugger, control('c')), None);
+    assert!(!view.screen.has_prompt() && view.screen.status.contains("q ends"));
+    // AltGr is both.
+    let bracket = KeyEvent::new(KeyCode::Char(':'), KeyModifiers::CONTROL | KeyModifiers::ALT);
+    view.screen.handle_key(&view.debugger, bracket);
+    assert!(view.screen.has_prompt());
+    view.handle_key(KeyCode::Esc);
+    let quits = |view: &mut View| view.handle_key(KeyCode::Char('q')) == Some("quit".to_owned());
+    assert!(quits(&mut view), "nothing is lost");
     view.press(KeyCode::Char('s'), &mut |_, _| false);
-    assert!(!view.screen.handle_interrupt(), "it was meant for the board");
-    assert!(view.text(110, 40).contains("Ctrl-C again quits"));
-    assert!(view.screen.handle_interrupt(), "the second one");
-    assert!(View::new(debugger(LOOP)).screen.handle_interrupt(), "nothing has run");
-    view.press(KeyCode::Char('c'), &mut |_, _| true);
-    assert!(view.screen.handle_interrupt(), "the board was stopped by a key");
+    assert!(!quits(&mut view) && view.screen.status.contains("q again"));
+    view.handle_key(KeyCode::Up);
+    assert!(!quits(&mut view), "another key was pressed");
+    assert!(quits(&mut view));
 }
 
 #[test]

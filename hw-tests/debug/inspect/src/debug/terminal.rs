@@ -45,13 +45,7 @@ pub(super) fn show(
             }
         }
         let Some(key) = pressed(event::read()?) else { continue };
-        if is_interrupt(&key) {
-            match screen.handle_interrupt() {
-                true => return Ok(INTERRUPTED),
-                false => continue,
-            }
-        }
-        let Some(line) = screen.handle_key(debugger, key.code) else { continue };
+        let Some(line) = screen.handle_key(debugger, key) else { continue };
         let mut running = RunningBoard::new(terminal, console, stop, shown);
         let goes_on = match ["c", "run"].contains(&line.trim()) {
             true => running.continue_with_input(screen, debugger)?,
@@ -184,11 +178,11 @@ impl<'a> RunningBoard<'a> {
             match key.code {
                 _ if is_interrupt(&key) => self.has_stopped = true,
                 KeyCode::Esc if !screen.has_prompt() => self.has_stopped = true,
-                code if screen.shows_console() && !screen.has_prompt() => {
-                    screen.send(debugger, &key_bytes(code));
+                _ if screen.shows_console() && !screen.has_prompt() => {
+                    screen.send(debugger, &key_bytes(&key));
                 }
-                code => {
-                    self.quits = !screen.handle_running_key(debugger, code);
+                _ => {
+                    self.quits = !screen.handle_running_key(debugger, key);
                     self.has_stopped = self.quits;
                     self.next_draw = Instant::now();
                 }
@@ -222,8 +216,11 @@ impl<'a> RunningBoard<'a> {
 }
 
 /// The bytes that a key sends over a line.
-fn key_bytes(key: KeyCode) -> Vec<u8> {
-    match key {
+fn key_bytes(key: &KeyEvent) -> Vec<u8> {
+    match key.code {
+        KeyCode::Char(letter @ '@'..='z') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+            vec![letter as u8 & 0x1F]
+        }
         KeyCode::Char(character) => character.to_string().into_bytes(),
         KeyCode::Enter => vec![b'\r'],
         KeyCode::Backspace => vec![8],

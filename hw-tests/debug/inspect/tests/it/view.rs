@@ -95,7 +95,7 @@ fn keys_step_stop_and_go_back() {
     press(&mut view, "No");
     assert!(press(&mut view, "?"));
     row(&drawn(&view), "Help");
-    assert!(!press(&mut view, "q"));
+    assert!(!press(&mut view, "qq"));
 }
 
 #[test]
@@ -167,6 +167,11 @@ fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
     expect(&mut screen, "recorded");
     screen.press(b":w ATKLST\r");
     expect(&mut screen, "watchpoint"); // only changed cells are sent
+    // None of them ends the session, steps or sets a breakpoint.
+    screen.press(b"\x03\x11\x13\x02:\x03");
+    expect(&mut screen, "nothing runs");
+    screen.press(b"q");
+    expect(&mut screen, "q again");
     screen.press(b"q");
     assert_eq!(screen.wait_for_exit().0, Some(0));
 }
@@ -206,6 +211,8 @@ fn a_running_board_takes_breakpoints_and_no_command_that_runs_it() {
     expect(&mut screen, "needs");
     screen.press(b":break SECOND\r");
     expect(&mut screen, "breakpoint");
+    screen.press(b"q");
+    expect(&mut screen, "again");
     screen.press(b"q");
     assert_eq!(screen.wait_for_exit().0, Some(0));
 }
