@@ -9,7 +9,7 @@ mod table;
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
 use super::motions::{Motion, MotionKind};
-use super::{location, render};
+use super::{FLAGS, REGISTER_NAMES, location, render};
 use table::Action;
 
 pub use print::{format_value, short_value};
@@ -60,6 +60,8 @@ pub enum Pane {
     Console,
     /// The commands.
     Help,
+    /// What a command has printed.
+    Result(String),
 }
 
 impl Pane {
@@ -73,6 +75,7 @@ impl Pane {
             Self::Code(_) => (None, "Instructions"),
             Self::Registers => (None, "Registers"),
             Self::Help => (None, "Help"),
+            Self::Result(_) => (None, "Result: Page Down for more, Esc leaves"),
             Self::Calls => (Some("calls"), "Calls"),
             Self::Custom(name) => (Some(name.as_str()), name.as_str()),
             Self::Stops => (Some("stops"), "Breakpoints"),
@@ -97,6 +100,7 @@ impl Pane {
             Self::Displays => print::displays(debugger),
             Self::Console => render::console(debugger),
             Self::Help => table::lines(debugger),
+            Self::Result(text) => text.lines().map(str::to_owned).collect(),
         }
     }
 }
@@ -334,10 +338,34 @@ fn code_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
 }
 
 fn memory_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
-    match text {
-        "" => Ok(Pane::Memory(debugger.registers().hl)),
-        text => location::resolve_address(debugger, text).map(Pane::Memory),
-    }
+    let (first, count) = stop::split_count(text)?;
+    let at = match first {
+        "" => debugger.registers().hl,
+        first => location::resolve_address(debugger, first)?,
+    };
+    let Some(count) = count else { return Ok(Pane::Memory(at)) };
+    let rows = count.div_ceil(render::ROW).into();
+    Ok(Pane::Result(render::memory(debugger, at, rows, render::ROW).join("\n")))
+}
+
+/// Returns the offset of the name at the end of a text, and the names that begin so: labels and
+/// registers, and at its start commands; each with its kind in the Debug Adapter Protocol.
+pub(super) fn completions<'d>(
+    debugger: &'d Debugger,
+    text: &str,
+) -> (usize, Vec<(&'d str, &'static str)>) {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || ".$%'_".contains(c);
+    let before = text.trim_end_matches(is_name);
+    let typed = text[before.len()..].to_ascii_uppercase();
+    let labels = debugger.code().labels().map(|(_, label)| (label.name.as_str(), "function"));
+    let registers = REGISTER_NAMES.iter().chain(FLAGS.iter().map(|(flag, _)| flag));
+    let registers = registers.map(|name| (*name, "variable"));
+    let commands = COMMANDS.iter().map(|command| (command.name, "keyword"));
+    let panes = debugger.panes().map(|pane| (pane.name(), "keyword"));
+    let commands = commands.chain(panes).filter(|_| before.trim().is_empty());
+    let all = commands.chain(registers).chain(labels);
+    let known = all.filter(|(name, _)| name.to_ascii_uppercase().starts_with(&typed));
+    (before.len(), known.collect())
 }
 
 fn source_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {

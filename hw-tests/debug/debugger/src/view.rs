@@ -5,6 +5,9 @@
 
 mod cursor;
 mod draw;
+mod prompt;
+
+use std::cell::Cell;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -13,6 +16,7 @@ use super::debugger::Debugger;
 use super::exec::HaltReason;
 use super::motions::{Motion, MotionKind};
 use super::render;
+use prompt::Prompt;
 
 /// The keys that are no letters of commands, or do more than the command.
 const KEYS: [(&str, &str); 11] = [
@@ -52,9 +56,12 @@ pub struct Screen {
     /// Rows of the pane above the first one shown.
     scroll: usize,
     cursor: Option<Cursor>,
-    /// The command line being typed, with its `:` or `/`.
-    prompt: Option<String>,
-    last_command: Option<String>,
+    /// The command line being typed.
+    prompt: Option<Prompt>,
+    /// The command lines that were typed.
+    history: Vec<String>,
+    /// Columns of the screen when it was drawn last.
+    columns: Cell<u16>,
     /// Whether the last key was `q`, which asks before the past is lost.
     asks_to_quit: bool,
     /// The last lines that breakpoints have logged.
@@ -71,7 +78,8 @@ impl Screen {
             scroll: 0,
             cursor: None,
             prompt: None,
-            last_command: None,
+            history: Vec::new(),
+            columns: Cell::new(0),
             asks_to_quit: false,
             log: Vec::new(),
         }
@@ -150,7 +158,8 @@ impl Screen {
 
     /// Handles a key; returns the command line to execute, if there is one.
     pub fn handle_key(&mut self, debugger: &Debugger, key: impl Into<KeyEvent>) -> Option<String> {
-        let KeyEvent { code, modifiers, .. } = key.into();
+        let key = key.into();
+        let KeyEvent { code, modifiers, .. } = key;
         self.asks_to_quit &= code == KeyCode::Char('q');
         // Both together are AltGr, by which some keyboards have brackets.
         let held = modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT);
@@ -160,12 +169,11 @@ impl Screen {
                 self.status = "nothing runs; q ends the session".to_owned();
                 None
             }
-            (prompt, KeyCode::Char(_)) if is_control => {
-                self.prompt = prompt;
+            (Some(prompt), _) => self.type_into(debugger, prompt, key),
+            (None, KeyCode::Char(_)) if is_control => {
                 self.status = "no letters with Ctrl or Alt; ? shows all keys".to_owned();
                 None
             }
-            (Some(text), code) => self.type_into(text, code),
             (None, KeyCode::Char('q')) => self.wants_to_quit(debugger).then(|| "quit".to_owned()),
             (None, KeyCode::Char(letter)) => self.command_of(debugger, letter),
             (None, code) => self.handle_control_key(debugger, code),
@@ -181,26 +189,6 @@ impl Screen {
             self.status = "q again ends the session, and its past is lost".to_owned();
         }
         is_certain
-    }
-
-    /// Handles a key while a command line is typed.
-    fn type_into(&mut self, mut text: String, key: KeyCode) -> Option<String> {
-        match key {
-            KeyCode::Esc => return None,
-            KeyCode::Enter => {
-                let line = text.strip_prefix(':').unwrap_or(&text).to_owned();
-                self.last_command = Some(line.clone());
-                return Some(line);
-            }
-            // Deleting the `:` or `/` at the start closes the prompt.
-            KeyCode::Backspace => {
-                text.pop();
-            }
-            KeyCode::Char(character) => text.push(character),
-            _ => {}
-        }
-        self.prompt = (!text.is_empty()).then_some(text);
-        None
     }
 
     /// Returns the command line of a character.
@@ -228,9 +216,9 @@ impl Screen {
             }
             (None, 'e') => {
                 let address = render::source_number(self.memory_address(debugger), 4);
-                self.prompt = Some(format!(":set [{address}] = "));
+                self.prompt = Some(Prompt::new(':', &format!("set [{address}] = ")));
             }
-            (None, ':' | '/') => self.prompt = Some(key.to_string()),
+            (None, ':' | '/') => self.prompt = Some(Prompt::new(key, "")),
             (None, '?') => self.show(Pane::Help),
             (None, _) => {
                 let key = render::printable(&key.to_string());
@@ -251,13 +239,13 @@ impl Screen {
             KeyCode::Esc => {
                 self.cursor = None;
                 self.scroll = 0;
-                if self.pane == Pane::Help {
+                if matches!(self.pane, Pane::Help | Pane::Result(_)) {
                     self.show_current_code(debugger);
                 }
             }
             KeyCode::Tab => self.next_pane(debugger, 1),
             KeyCode::BackTab => self.next_pane(debugger, -1),
-            KeyCode::Enter => return self.last_command.clone(),
+            KeyCode::Enter => return self.history.last().cloned(),
             _ => {}
         }
         None
@@ -270,11 +258,9 @@ impl Screen {
         outcome: Result<CommandOutcome, String>,
     ) -> bool {
         match outcome {
-            Err(message) => self.status = message,
+            Err(message) => self.show_message(&message),
             Ok(CommandOutcome::Quit) => return false,
-            Ok(CommandOutcome::Output(text)) => {
-                self.status = text.lines().next().unwrap_or("").to_owned()
-            }
+            Ok(CommandOutcome::Output(text)) => self.show_message(&text),
             Ok(CommandOutcome::Halted(halt)) => self.show_halt(debugger, halt),
             Ok(CommandOutcome::Show(Pane::Source(file, line))) => {
                 self.cursor = Some(Cursor { file, line });
@@ -285,18 +271,26 @@ impl Screen {
         true
     }
 
+    /// Shows a text in the status row, and in a pane if the row has no room for it.
+    fn show_message(&mut self, text: &str) {
+        if text.lines().count() > 1 || text.chars().count() > self.status_columns() {
+            self.show(Pane::Result(text.to_owned()));
+        }
+        self.status = text.lines().next().unwrap_or_default().to_owned();
+    }
+
     /// Shows why the board halted.
     pub fn show_halt(&mut self, debugger: &mut Debugger, halt: HaltReason) {
         self.cursor = None;
         self.collect_log(debugger);
         self.status = render::describe_halt(debugger, halt);
-        if halt == HaltReason::HistoryStart
-            && let Some(line) = self.log.last()
-        {
-            self.status.clone_from(line);
-        }
-        if matches!(self.pane, Pane::Code(_) | Pane::Help) {
+        if matches!(self.pane, Pane::Code(_) | Pane::Help | Pane::Result(_)) {
             self.show_current_code(debugger);
+        }
+        if halt == HaltReason::HistoryStart
+            && let Some(line) = self.log.last().cloned()
+        {
+            self.show_message(&line);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use board_debugger::Debugger;
-use board_debugger::commands::execute;
+use board_debugger::commands;
 use board_debugger::view::Screen;
 use clap::{Args, ValueEnum};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
@@ -18,6 +18,8 @@ use super::session::SessionArgs;
 use cli_support::interrupt::install_handler;
 use cli_support::output::print;
 use command_lines::CommandLines;
+use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use ratatui::crossterm::execute;
 use saved::SavedSession;
 use terminal::{ConsoleLine, show};
 
@@ -62,7 +64,7 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     session.debugger.reload = args.session.reload();
     for place in &args.r#break {
         let line = format!("break {place}");
-        execute(&mut session.debugger, &line, &mut |_| true)
+        commands::execute(&mut session.debugger, &line, &mut |_| true)
             .map_err(|problem| CommandError::new(USAGE, format!("--break {place}: {problem}")))?;
     }
     let plain = args.plain || (is_dumb() && has_terminal());
@@ -129,7 +131,10 @@ fn open_with(
     stop: &AtomicBool,
 ) -> CommandResult {
     let mut terminal = ratatui::try_init().map_err(failed)?;
+    // A terminal without it pastes keys.
+    let _ = execute!(io::stdout(), EnableBracketedPaste);
     let outcome = show(&mut terminal, screen, debugger, &mut console, stop);
+    let _ = execute!(io::stdout(), DisableBracketedPaste);
     let restored = ratatui::try_restore();
     if outcome.is_err() {
         // Its drop shows the cursor, and panics if neither output works.

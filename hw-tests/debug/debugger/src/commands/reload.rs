@@ -32,11 +32,20 @@ pub(super) fn restart(debugger: &mut Debugger) -> HaltReason {
         Err(problem) => {
             debugger.reload = Some(reload);
             problem.lines().for_each(|line| debugger.stops.log.push(line));
-            let kept = "has changed, but the program is restarted as it was";
-            debugger.stops.log.push(format!("{changed} {kept}"));
+            let summary = in_one_line(&problem);
+            debugger.stops.log.push(format!("{summary}; the program is restarted as it was"));
             debugger.restart()
         }
     }
+}
+
+/// Returns the first message of an error in one line, with its place.
+fn in_one_line(problem: &str) -> String {
+    let lines: Vec<&str> = problem.lines().collect();
+    let place = |line: &str| line.trim_start().strip_prefix("--> ").map(str::to_owned);
+    let found = lines.windows(2).find_map(|pair| Some((place(pair[1])?, pair[0])));
+    let first = || lines.first().map(|line| (*line).to_owned()).unwrap_or_default();
+    found.map_or_else(first, |(place, message)| format!("{place}: {message}"))
 }
 
 impl Debugger {

@@ -180,7 +180,7 @@ pub(crate) fn parse_watch(debugger: &Debugger, text: &str) -> Result<Watchpoint,
     Ok(Watchpoint { target, first, count, reads, writes })
 }
 
-fn split_count(text: &str) -> Result<(&str, Option<u16>), String> {
+pub(super) fn split_count(text: &str) -> Result<(&str, Option<u16>), String> {
     let Some((first, count)) = text.rsplit_once(',') else { return Ok((text, None)) };
     let bytes = parse_number(count.trim()).filter(|count| *count > 0);
     let bytes = bytes

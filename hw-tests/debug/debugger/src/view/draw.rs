@@ -42,6 +42,7 @@ impl Screen {
 
     /// Draws the whole screen.
     pub fn draw(&self, frame: &mut Frame<'_>, debugger: &Debugger) {
+        self.columns.set(frame.area().width);
         let rows = [Constraint::Min(4), Constraint::Length(1), Constraint::Length(1)];
         let [main, status, hints] = Layout::vertical(rows).areas(frame.area());
         let [left, right] =
@@ -82,6 +83,9 @@ impl Screen {
             }
             _ => self.pane.lines(debugger, rows),
         };
+        if matches!(self.pane, Pane::Result(_)) {
+            lines = wrapped(&lines, pane.width.saturating_sub(2).into());
+        }
         if self.pane == Pane::Displays {
             lines.extend(self.log.iter().map(|line| render::printable(line)));
         }
@@ -179,10 +183,16 @@ impl Screen {
         }
     }
 
+    /// The columns of the status row beside the time.
+    pub(super) fn status_columns(&self) -> usize {
+        const TIME_COLUMNS: u16 = 20;
+        self.columns.get().max(80).saturating_sub(TIME_COLUMNS).into()
+    }
+
     /// Draws the command line being typed, or else the status and the time since the start.
     fn draw_status(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
         if let Some(prompt) = &self.prompt {
-            let line = format!("{}_   (Enter runs it, Esc leaves)", render::printable(prompt));
+            let line = format!("{}   (Enter runs it, Tab completes, Esc leaves)", prompt.shown());
             return frame.render_widget(Paragraph::new(line), area);
         }
         let time = render::elapsed(debugger, self.start_clock).swap_remove(0);
@@ -216,6 +226,16 @@ impl Screen {
         let title = render::printable(&here.file);
         frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
     }
+}
+
+/// Breaks lines that are longer than a number of columns.
+fn wrapped(lines: &[String], columns: usize) -> Vec<String> {
+    let parts = |line: &String| {
+        let characters: Vec<char> = render::printable(line).chars().collect();
+        let parts = characters.chunks(columns.max(1)).map(|part| part.iter().collect::<String>());
+        parts.collect::<Vec<_>>()
+    };
+    lines.iter().flat_map(parts).collect()
 }
 
 /// Styles the bytes of a row of memory, `8000  41 42 ..  AB`.

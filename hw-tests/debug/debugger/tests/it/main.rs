@@ -1,5 +1,6 @@
 //! Tests of the debugger.
 
+mod command_line;
 mod corrupted;
 mod gdb_script;
 mod owned_view;

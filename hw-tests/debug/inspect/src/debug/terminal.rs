@@ -44,7 +44,14 @@ pub(super) fn show(
                 return closed(stop);
             }
         }
-        let Some(key) = pressed(event::read()?) else { continue };
+        let key = match event::read()? {
+            Event::Paste(text) => {
+                screen.paste(&text);
+                continue;
+            }
+            event => pressed(event),
+        };
+        let Some(key) = key else { continue };
         let Some(line) = screen.handle_key(debugger, key) else { continue };
         let mut running = RunningBoard::new(terminal, console, stop, shown);
         let goes_on = match ["c", "run"].contains(&line.trim()) {
@@ -173,7 +180,18 @@ impl<'a> RunningBoard<'a> {
         self.quits |= has_ended(self.stop);
         self.has_stopped |= self.quits;
         while !self.has_stopped && has_event(Duration::ZERO, self.stop)? {
-            let Some(key) = pressed(event::read()?) else { continue };
+            let key = match event::read()? {
+                Event::Paste(text) if screen.shows_console() && !screen.has_prompt() => {
+                    screen.send(debugger, text.replace('\n', "\r").as_bytes());
+                    continue;
+                }
+                Event::Paste(text) => {
+                    screen.paste(&text);
+                    continue;
+                }
+                event => pressed(event),
+            };
+            let Some(key) = key else { continue };
             // Keys for the console are sent, and the others are answered at once.
             match key.code {
                 _ if is_interrupt(&key) => self.has_stopped = true,

@@ -297,8 +297,14 @@ fn a_session_is_restored_for_its_program_and_edited_source_is_loaded_with_the_br
     };
     let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     command.arg("debug").arg(&program).env("XDG_STATE_HOME", folder.path().join("state"));
+    command.current_dir(folder.path());
     let mut screen = TerminalSession::spawn(command);
     expect(&mut screen, "saved session: 4 restored");
+    edit();
+    std::fs::write(&program, COPY.replace("INX H", "INX Q")).expect("it fits");
+    screen.press(b"R");
+    // The status row has the first error with its line.
+    expect(&mut screen, "copy.asm:3:");
     screen.press(edit().as_bytes());
     expect(&mut screen, "loaded");
     screen.press(b"q");
