@@ -53,6 +53,8 @@ pub struct Screen {
     /// The message in the status row.
     pub status: String,
     pane: Pane,
+    /// A result that is shown instead of the pane.
+    result: Option<Pane>,
     /// Rows of the pane above the first one shown.
     scroll: usize,
     cursor: Option<Cursor>,
@@ -75,6 +77,7 @@ impl Screen {
             start_clock: debugger.clock(),
             status: message.unwrap_or_else(|| "ready".to_owned()),
             pane: Pane::Code(debugger.registers().pc),
+            result: None,
             scroll: 0,
             cursor: None,
             prompt: None,
@@ -117,7 +120,7 @@ impl Screen {
 
     /// Returns `true` if the console is shown; keys then go to the running board.
     pub fn shows_console(&self) -> bool {
-        self.pane == Pane::Console
+        *self.shown_pane() == Pane::Console
     }
 
     /// Sends bytes to the board.
@@ -239,7 +242,7 @@ impl Screen {
             KeyCode::Esc => {
                 self.cursor = None;
                 self.scroll = 0;
-                if matches!(self.pane, Pane::Help | Pane::Result(_)) {
+                if self.result.take().is_none() && self.pane == Pane::Help {
                     self.show_current_code(debugger);
                 }
             }
@@ -284,7 +287,8 @@ impl Screen {
         self.cursor = None;
         self.collect_log(debugger);
         self.status = render::describe_halt(debugger, halt);
-        if matches!(self.pane, Pane::Code(_) | Pane::Help | Pane::Result(_)) {
+        self.result = None;
+        if matches!(self.pane, Pane::Code(_) | Pane::Help) {
             self.show_current_code(debugger);
         }
         if halt == HaltReason::HistoryStart

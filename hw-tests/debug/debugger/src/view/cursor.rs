@@ -11,10 +11,19 @@ impl Screen {
         self.scroll = 0;
     }
 
+    /// Shows a pane; a result is shown until another pane is, or the board has run.
     pub(super) fn show(&mut self, pane: Pane) {
-        self.pane = pane;
+        self.result = None;
+        match pane {
+            Pane::Result(_) => self.result = Some(pane),
+            pane => self.pane = pane,
+        }
         self.scroll = 0;
         self.status = String::new();
+    }
+
+    pub(super) fn shown_pane(&self) -> &Pane {
+        self.result.as_ref().unwrap_or(&self.pane)
     }
 
     /// The panes in the order in which Tab shows them.
@@ -48,6 +57,7 @@ impl Screen {
         const PAGE: isize = 8;
         let rows = pages * PAGE;
         match &mut self.pane {
+            _ if self.result.is_some() => self.scroll = self.scroll.saturating_add_signed(rows),
             Pane::Memory(at) => *at = at.wrapping_add((rows * NARROW_ROW as isize) as u16),
             Pane::Code(at) => {
                 let step = if rows > 0 {

@@ -70,26 +70,27 @@ impl Screen {
 
     /// Draws the source, and below it the selected pane.
     fn draw_left(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
-        if self.pane == Pane::Help {
+        let shown = self.shown_pane();
+        if *shown == Pane::Help {
             return self.draw_help(frame, debugger, area);
         }
         let halves = [Constraint::Percentage(52), Constraint::Min(3)];
         let [source, pane] = Layout::vertical(halves).areas(area);
         self.draw_source(frame, debugger, source);
         let rows = usize::from(pane.height.saturating_sub(2));
-        let mut lines = match self.pane {
+        let mut lines = match *shown {
             Pane::Memory(at) if pane.width < MEMORY_COLUMNS => {
                 render::memory(debugger, at, rows, NARROW_ROW)
             }
-            _ => self.pane.lines(debugger, rows),
+            _ => shown.lines(debugger, rows),
         };
-        if matches!(self.pane, Pane::Result(_)) {
+        if matches!(shown, Pane::Result(_)) {
             lines = wrapped(&lines, pane.width.saturating_sub(2).into());
         }
-        if self.pane == Pane::Displays {
+        if *shown == Pane::Displays {
             lines.extend(self.log.iter().map(|line| render::printable(line)));
         }
-        self.draw_pane(frame, debugger, pane, &self.pane, self.scrolled(lines, rows));
+        self.draw_pane(frame, debugger, pane, shown, self.scrolled(lines, rows));
     }
 
     /// Draws the lines of a pane; in memory, the bytes that the last step has read and written.
@@ -122,7 +123,7 @@ impl Screen {
     /// Returns the rows that fit; a console is scrolled to its end.
     fn scrolled(&self, lines: Vec<String>, rows: usize) -> Vec<String> {
         let hidden = lines.len().saturating_sub(rows);
-        let above = match self.pane {
+        let above = match self.shown_pane() {
             Pane::Console | Pane::Displays => hidden.saturating_sub(self.scroll),
             _ => self.scroll.min(hidden),
         };

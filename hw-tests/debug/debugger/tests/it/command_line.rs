@@ -40,7 +40,7 @@ fn a_command_line_is_edited_and_recalled() {
     press(&mut view, &[KeyCode::Left, KeyCode::Backspace, KeyCode::Left, KeyCode::Left]);
     type_text(&mut view, "x");
     press(&mut view, &[KeyCode::Delete, KeyCode::Backspace, KeyCode::End]);
-    assert!(status(&view).starts_with(":set H =9_ "), "{}", status(&view));
+    assert!(status(&view).starts_with(":set HL=9_ "), "{}", status(&view));
     let control = KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL);
     view.screen.handle_key(&view.debugger, control);
     assert!(status(&view).starts_with(":_ "), "{}", status(&view));
@@ -106,7 +106,7 @@ fn a_result_without_room_in_the_status_row_is_shown_whole() {
     type_text(&mut view, ":help");
     press(&mut view, &[KeyCode::Enter]);
     assert!(!view.text(80, 24).contains("end the session"));
-    press(&mut view, &[KeyCode::PageDown; 5]);
+    press(&mut view, &[KeyCode::PageDown; 12]);
     assert!(view.text(80, 24).contains("end the session"), "{}", view.text(80, 24));
     press(&mut view, &[KeyCode::Esc]);
     assert!(view.text(80, 24).contains("Instructions"));
