@@ -182,13 +182,13 @@ impl LongNames {
 impl NameTable {
     /// Creates a table with the names of the language and the options.
     pub(crate) fn new(options: &Options) -> Self {
-        let mut names = Self::default();
-        names.is_zilog = options.notation == Notation::Zilog;
-        if !names.is_zilog {
+        let is_zilog = options.notation == Notation::Zilog;
+        let mut names = Self { is_zilog, ..Self::default() };
+        if !is_zilog {
             names.add_language();
         }
-        let case_sensitive = names.is_zilog && options.case_sensitive;
-        names.long = (names.is_zilog || options.long_symbols)
+        let case_sensitive = is_zilog && options.case_sensitive;
+        names.long = (is_zilog || options.long_symbols)
             .then(|| LongNames { case_sensitive, ..LongNames::default() });
         for (name, number) in &options.defines {
             let id = names.intern(name.as_bytes());

@@ -26,9 +26,8 @@ pub(super) fn split_body(
         let word = zilog::symbol(&text[at..]);
         let joins = [&b"&"[..], b"##"].into_iter().find(|sign| text[at..].starts_with(sign));
         if !word.is_empty() {
-            match index(word).filter(|_| quote.is_none()) {
-                Some(parameter) => splitter.argument(at, at + word.len(), parameter),
-                None => {}
+            if let Some(parameter) = index(word).filter(|_| quote.is_none()) {
+                splitter.argument(at, at + word.len(), parameter);
             }
             at += word.len();
         } else if let Some(sign) = joins {

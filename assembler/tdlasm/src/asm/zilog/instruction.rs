@@ -126,7 +126,7 @@ fn bound_operand(bound: Bound, read: &[Read<'_>]) -> instruction::Operand {
 /// Returns the number of a restart, which Zilog's notation has as its address.
 fn restart(asm: &mut Assembler<'_>, address: Value) -> Value {
     let number = address.number;
-    if address.is_absolute() && number % 8 == 0 && number <= LAST_RESTART {
+    if address.is_absolute() && number.is_multiple_of(8) && number <= LAST_RESTART {
         return Value::absolute(number / 8);
     }
     let message = "RST takes an address: 0, 8, 10H, 18H, 20H, 28H, 30H or 38H";
