@@ -154,7 +154,7 @@ impl ProgramFiles {
             let project = Project::read(&path).map_err(|error| error.to_string())?;
             project.add_to(&mut options, project.program_of(source));
         }
-        Ok(options)
+        Ok(options.for_source(source))
     }
 
     fn load_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
