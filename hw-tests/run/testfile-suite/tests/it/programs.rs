@@ -9,7 +9,7 @@ use testfile_suite::{FileErrors, SimulatedMachine, TestFile, run_build};
 use crate::run;
 
 /// Outputs of other tools, from the tests of the crate that reads them.
-fn corpus(path: &str) -> PathBuf {
+pub(crate) fn corpus(path: &str) -> PathBuf {
     let folder = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../../assembler/program-formats/tests/data/toolchains"
@@ -18,7 +18,7 @@ fn corpus(path: &str) -> PathBuf {
 }
 
 /// Returns the findings of the cases of a test file.
-fn findings(path: &Path, text: &str) -> Result<Vec<String>, FileErrors> {
+pub(crate) fn findings(path: &Path, text: &str) -> Result<Vec<String>, FileErrors> {
     let file = TestFile::parse(path, text, &DiskLoader)?;
     let mut machine = SimulatedMachine::new(&file.program);
     let mut found = Vec::new();
