@@ -99,6 +99,11 @@ impl BoardMachine {
         &self.live
     }
 
+    /// Like [`Self::live`].
+    pub fn live_mut(&mut self) -> &mut LiveBoard {
+        &mut self.live
+    }
+
     /// Returns how often the board was restarted since the start.
     pub fn restarts(&self) -> u64 {
         self.restarts
@@ -340,6 +345,10 @@ impl Machine for BoardMachine {
         let bytes = inspect::read(&mut self.live.link, space, address.into(), length, |_| {});
         self.is_lost = bytes.is_err();
         Ok(bytes.map_err(CallerError::from)?)
+    }
+
+    fn leave(&mut self) -> Result<(), MachineError> {
+        Ok(self.live.return_to_monitor()?)
     }
 
     fn name(&self) -> &str {
