@@ -351,7 +351,7 @@ impl NameTable {
 
     /// Returns the local that `GLOBAL.LOCAL` names in Zilog's notation, once it is known.
     fn qualified_local(&mut self, name: &[u8]) -> Option<NameId> {
-        let point = memchr::memrchr(b'.', name).filter(|at| self.is_zilog && *at > 0)?;
+        let point = memchr::memrchr(b'.', name).filter(|at| *at > 0)?;
         let long = self.long.as_mut()?;
         let (global, local) = (long.key(&name[..point]), long.key(&name[point..]));
         let scope = scope_of(*self.globals.get(&global)?, TableEntryKind::Symbol);
@@ -387,7 +387,9 @@ impl Intern for NameTable {
         if is_local {
             return self.intern_local(code);
         }
-        if let Some(local) = self.qualified_local(name) {
+        if self.is_zilog
+            && let Some(local) = self.qualified_local(name)
+        {
             return local;
         }
         match self.globals.get(&code) {
