@@ -335,6 +335,17 @@ fn sources_are_assembled_with_the_settings_of_their_project() {
 }
 
 #[test]
+fn a_source_in_zilogs_notation_is_tested_like_any_other() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
+    write("a.z80", "STEPS EQU 1\n\tPUBLIC COUNTER_UP\nCOUNTER_UP:\n\tADD A,STEPS\n\tRET\n");
+    let path = folder.path().join("a.test.toml");
+    let text = "sources = [\"a.z80\"]\n[[case]]\nname = \"a\"\ncall = \"COUNTER_UP\"\n\
+                in.A = 2\nexpect.A = 3\n";
+    assert_eq!(findings(&path, text), Ok(Vec::new()));
+}
+
+#[test]
 fn no_letters_are_dropped_from_labels_of_other_tools() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let write =
