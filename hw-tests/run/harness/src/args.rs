@@ -12,12 +12,13 @@ use cli_support::file_roles::{ArgumentRole, FileRole};
 use cli_support::files::read_input as read;
 use cli_support::text::{Escape, eprint_message};
 use cli_support::time::parse_time;
+use firmware::ProgramKind;
 use firmware::profile::BoardProfile;
 use rcflash_link::rig::{RigFile, RigFileError};
 use rcflash_monitors::{Via, ViaArgs};
 
 use crate::board::{RecordOptions, read_header};
-use crate::live::BoardConfig;
+use crate::live::{BoardConfig, choose_kind};
 
 use rig_choice::REPLAY;
 pub use rig_choice::RigChoice;
@@ -160,6 +161,19 @@ impl BoardArgs {
         options(given).into_iter().chain(flash).collect()
     }
 
+    /// Returns `true` if an option names a board by its port or rig.
+    pub fn names_target(&self) -> bool {
+        self.target().is_some()
+    }
+
+    /// Returns the configuration of a simulated board, whose monitor may be a stock monitor.
+    ///
+    /// # Errors
+    /// As [`Self::plan`].
+    pub fn plan_simulated(&self) -> Result<BoardConfig, CommandError> {
+        self.plan_of(&RigChoice::Simulated)
+    }
+
     /// Returns the profile that is given, or that the rig file has for the board.
     pub fn profile_name(&self) -> Option<String> {
         self.board.clone().or_else(|| self.rig_board())
@@ -232,6 +246,11 @@ impl BoardArgs {
         (self.receiver.via != Via::BootMonitor).then(|| self.receiver.via.to_string())
     }
 
+    /// Returns the kind of program that the board needs: in RAM, in flash, or beside a stock monitor.
+    pub fn choose_kind(&self, kinds: [ProgramKind; 3]) -> ProgramKind {
+        choose_kind(kinds, self.flash, self.via().is_some())
+    }
+
     /// Returns an error if an option is given that works with a single board only.
     fn refuse_single_board_options(&self) -> Result<(), CommandError> {
         let given = [
@@ -287,6 +306,10 @@ impl BoardArgs {
 
     fn plan_for(&self, rig: &RigChoice) -> Result<BoardConfig, CommandError> {
         self.refuse_other_board(rig)?;
+        self.plan_of(rig)
+    }
+
+    fn plan_of(&self, rig: &RigChoice) -> Result<BoardConfig, CommandError> {
         let rom = self.rom.as_deref().map(read).transpose()?;
         let (board, of_rig) = rig.board(|| self.rigs())?;
         let profile = BoardProfile::named(self.board.as_deref().unwrap_or(&of_rig))?;

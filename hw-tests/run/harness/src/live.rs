@@ -6,12 +6,16 @@
 
 mod config;
 mod error;
+mod program_board;
 mod programs;
 mod recover;
 mod stock_monitor;
 
 pub use config::BoardConfig;
+#[cfg(feature = "args")]
+pub(crate) use config::choose_kind;
 pub use error::SetupError;
+pub use program_board::{ProgramBoard, ProgramEnd, ProgramError, ProgramLimits, ProgramOutput};
 pub use programs::Programs;
 pub use recover::Recovery;
 pub use stock_monitor::end_address;
