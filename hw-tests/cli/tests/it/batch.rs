@@ -15,6 +15,9 @@ use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
 use tempfile::TempDir;
 
+#[cfg(unix)]
+use crate::sim::ServedBoard;
+
 /// What all programs have: SEND sends A under every monitor, PRINT the text after its call, and
 /// FINISH ends with exit code A.
 const LIBRARY: &str = "
@@ -293,4 +296,33 @@ fn wrong_command_lines_are_refused() {
         let (code, shown) = programs.run(options);
         assert_eq!(code, Some(expected), "{options:?}: {shown}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_board_that_only_a_person_can_reset_is_reset_after_a_crash_only() {
+    let programs = Programs::new();
+    for (name, body) in [
+        ("a", "\tXRA A\n\tJMP FINISH"),
+        ("b", "\tMVI A,2\n\tJMP FINISH"),
+        ("c", "\tJMP 0"),
+        ("d", "\tDI\n\tHLT"),
+        ("e", "\tXRA A\n\tJMP FINISH"),
+    ] {
+        programs.add(name, body);
+    }
+    let mut board = ServedBoard::start(&["--free"]);
+    let port = board.path.clone();
+    let options = ["--port", &port, "--silence", "1s", "--results", "r.jsonl"];
+    let (code, shown) = programs.run(&options);
+    assert_eq!(code, Some(1), "{shown}");
+    assert!(
+        shown.contains("1 of 5 cases passed") && shown.contains("press the board's reset"),
+        "{shown}"
+    );
+    assert!(shown.contains("not-run"), "{shown}");
+    let button = board.process.stdin.as_mut().expect("it is piped");
+    std::io::Write::write_all(button, b"\n").expect("the board is there");
+    let (_, shown) = programs.run(&[&options[..], &["--resume"]].concat());
+    assert!(shown.contains("2 of 5 cases passed"), "{shown}");
 }

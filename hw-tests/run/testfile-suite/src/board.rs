@@ -1,5 +1,6 @@
 //! A board that makes calls through the caller, a small program beside the program under test.
 
+mod c_call;
 mod loaded;
 mod mocks;
 mod wire;
@@ -314,6 +315,13 @@ impl Machine for BoardMachine {
     }
 
     fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
+        let placed = calls.iter().map(|call| self.loaded.place_arguments(call));
+        let placed = placed.collect::<Result<Vec<_>, _>>().map_err(MachineError::Failed)?;
+        let with_code = placed.iter().zip(calls).map(|(placed, call)| match placed {
+            Some((placed, _)) => placed.clone(),
+            None => call.clone(),
+        });
+        let calls: Vec<_> = with_code.collect();
         let mut outcomes = Vec::with_capacity(calls.len());
         while outcomes.len() < calls.len() {
             let rest = &calls[outcomes.len()..];
@@ -323,6 +331,11 @@ impl Machine for BoardMachine {
             let time = self.live.link.now().saturating_duration_since(began);
             self.batch = if time < BATCH_TIME { 2 * self.batch } else { self.batch / 2 };
             self.batch = self.batch.clamp(1, MAX_BATCH);
+        }
+        for (outcome, placed) in outcomes.iter_mut().zip(&placed) {
+            if let (Some((_, sp)), CallEnd::Returned) = (placed, outcome.end) {
+                c_call::check_sp(outcome, *sp);
+            }
         }
         Ok(outcomes)
     }
@@ -394,7 +407,10 @@ impl Machine for BoardMachine {
                 block.address, free.0, free.1
             )),
             None => {
-                let placed = self.loaded.place_mocks(call, std::iter::empty());
+                let placed = self.loaded.place_arguments(call).and_then(|placed| {
+                    let call = placed.as_ref().map_or(call, |(placed, _)| placed);
+                    self.loaded.place_mocks(call, std::iter::empty())
+                });
                 placed.err().map(|why| format!("not on this board: {why}"))
             }
         }

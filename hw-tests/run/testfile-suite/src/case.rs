@@ -193,7 +193,8 @@ pub(crate) fn setup_calls(file: &TestFile) -> Vec<Call> {
 pub(crate) fn nth_call(file: &TestFile, step: &Step, index: usize, outcomes: &[Outcome]) -> Call {
     let shared = outcomes.last().filter(|_| index > file.setup.len());
     let base = shared.map_or(REGISTERS, |outcome| outcome.registers);
-    let mut registers = Registers { sp: file.stack.top, ..base };
+    let sp = file.stack.top.wrapping_sub(step.call.stack_arguments.len() as u16);
+    let mut registers = Registers { sp, ..base };
     for (name, value) in &step.registers {
         set_register(&mut registers, name, *value);
     }

@@ -9,6 +9,7 @@ use z80_core::{
     Expression, Flags, REGISTER_HALVES, Registers, Values, canonical_register_name, register_halves,
 };
 
+use crate::c_function::ExpectedResult;
 use crate::contract::Contract;
 use crate::machine::{Call, CallEnd, Interrupt, Machine, Measure, Outcome};
 use crate::matcher::{Matcher, number};
@@ -67,6 +68,7 @@ impl<'a> Judged<'a> {
         found.extend(values.filter_map(|(measure, matcher)| {
             compared(&self.name(*measure), matcher, self.measured(machine, *measure)?)
         }));
+        found.extend(self.result());
         found.extend(self.flags());
         for (block, bytes) in expect.memory.iter().zip(&outcome.memory) {
             found.extend(memory(block, bytes));
@@ -210,6 +212,19 @@ impl<'a> Judged<'a> {
             Measure::Stack => "bytes of stack".to_owned(),
             Measure::Calls(mock) => format!("calls of {}", self.call.mocks[mock].name.escaped()),
         }
+    }
+
+    /// Compares the result of a function of C.
+    fn result(&self) -> Option<Difference> {
+        let ExpectedResult { function, kind, registers, value: expected } =
+            self.step.expect.result.as_ref()?;
+        let part =
+            |bits: u32, name: &&str| bits << 16 | u32::from(value(&self.outcome.registers, name));
+        let bits = registers.iter().fold(0, part);
+        let differs = kind.value(bits) != kind.value(*expected as u32);
+        let [expected, actual] = [kind.value(*expected as u32), kind.value(bits)];
+        let name = format!("result of {function}");
+        differs.then(|| Difference::new(name, expected.to_string(), actual.to_string()))
     }
 
     fn flags(&self) -> Option<Difference> {

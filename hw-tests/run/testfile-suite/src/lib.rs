@@ -33,6 +33,7 @@ mod allowed;
 mod baseline;
 mod board;
 mod build;
+mod c_function;
 mod call_server;
 mod case;
 mod contract;

@@ -51,9 +51,18 @@ pub struct Call {
     pub stack_size: u16,
     /// What it may do though it is a mistake elsewhere.
     pub allowed: Allowed,
+    /// Arguments above the return address: the bytes, the lowest first. SP is below them.
+    pub stack_arguments: Vec<u8>,
+    /// How many of these bytes the routine removes from the stack.
+    pub removed: u16,
 }
 
 impl Call {
+    /// Returns SP after the return of a routine that keeps it.
+    pub(crate) fn final_sp(&self) -> u16 {
+        self.registers.sp.wrapping_add(self.removed)
+    }
+
     /// Returns `true` if reads of some port return values of the test.
     pub fn feeds_ports(&self) -> bool {
         self.ports.values().any(|inputs| !inputs.values.is_empty())

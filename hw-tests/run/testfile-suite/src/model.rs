@@ -8,6 +8,7 @@ use board_simulator::profiling::StepCounter;
 use serde::{Deserialize, Serialize};
 use z80_core::{Expression, Flags};
 
+use crate::c_function::ExpectedResult;
 use crate::machine::{Call, Measure};
 use crate::matcher::Matcher;
 use crate::program::Program;
@@ -136,6 +137,8 @@ pub struct Sweep {
 pub struct Expectation {
     /// Registers, T-states, bytes of stack, calls of mocks.
     pub values: Vec<(Measure, Matcher)>,
+    /// The result of a function of C.
+    pub result: Option<ExpectedResult>,
     /// Flags.
     pub flags: Flags,
     /// Memory.
@@ -157,10 +160,12 @@ pub struct Expectation {
 impl Expectation {
     /// Returns the registers for which a value is expected.
     pub(crate) fn registers(&self) -> impl Iterator<Item = &'static str> {
-        self.values.iter().filter_map(|(measure, _)| match measure {
+        let result = self.result.iter().flat_map(|result| result.registers).copied();
+        let values = self.values.iter().filter_map(|(measure, _)| match measure {
             Measure::Register(name) => Some(*name),
             _ => None,
-        })
+        });
+        values.chain(result)
     }
 
     /// Returns `true` if a condition uses this variable.

@@ -1,5 +1,6 @@
 //! Reads test files.
 
+mod c_call;
 mod call;
 mod property;
 mod values;

@@ -185,7 +185,7 @@ impl SimulatedMachine {
         let sp = running.cpu.sp();
         running.lowest = running.lowest.min(sp);
         let is_below = running.lowest < running.deepest;
-        if (is_below || sp > running.call.registers.sp) && !running.has_left_stack {
+        if (is_below || sp > running.call.final_sp()) && !running.has_left_stack {
             running.has_left_stack = true;
             self.bus.report(match is_below {
                 true => {
@@ -242,7 +242,7 @@ impl SimulatedMachine {
     /// Checks the stack and interrupts after a return.
     fn check_return(&mut self, running: &Running) {
         let Running { cpu, call, .. } = running;
-        let (sp, expected) = (cpu.sp(), call.registers.sp);
+        let (sp, expected) = (cpu.sp(), call.final_sp());
         let (mode, i) = cpu.interrupt_vectoring();
         let is_vectored = (mode, i) == running.vectoring;
         let returned = [

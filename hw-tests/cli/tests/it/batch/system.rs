@@ -74,7 +74,6 @@ fn compiled() -> (Programs, Vec<Option<String>>) {
 
 fn check(programs: &Programs, expected: &[Option<String>], options: &[&str]) {
     let limits = ["--fail", "not ok", "--report-dir", "out", "--timeout", "20s"];
-    let began = std::time::Instant::now();
     let (code, shown) = programs.run(&[options, &limits].concat());
     assert_eq!(code, Some(1), "{options:?}: {shown}");
     let junit = programs.junit("out");
@@ -87,7 +86,6 @@ fn check(programs: &Programs, expected: &[Option<String>], options: &[&str]) {
         };
         assert!(is_right, "{options:?}, {name}: expected {expected:?}, found {status:?}");
     }
-    eprintln!("{COUNT} programs, {options:?}: {:.1} s", began.elapsed().as_secs_f64());
 }
 
 #[test]
@@ -103,6 +101,10 @@ fn two_hundred_programs_of_sdcc_have_their_verdicts_under_each_monitor() {
 #[test]
 fn ten_thousand_programs_that_crash_at_random_have_their_verdicts() {
     crashes::check(54, 10_000, &[]);
+}
+
+#[test]
+fn two_hundred_that_crash_at_random_have_their_verdicts_at_the_speed_of_a_board_and_on_mame() {
     crashes::check(55, 200, &["--rig", "real-time"]);
     crashes::check(56, 200, &["--rig", "mame"]);
 }

@@ -207,7 +207,8 @@ impl ProgramBoard {
             self.session(received, |session| monitor.wait_for_return(session))?;
             return Ok(());
         }
-        if received.is_none() {
+        // A request before the banner would be lost, and repeated only after a second.
+        if received.and_then(identify_prompt) != Some(Peer::OwnFirmware) {
             self.link.drain_banner("waiting for the monitor", BOOT_TIMEOUT)?;
         }
         self.config.enter_monitor(&mut self.link, self.monitor_build).map(drop)

@@ -93,7 +93,7 @@ impl LoadedProgram {
     }
 
     /// Returns the highest address with room for this number of bytes.
-    fn room(
+    pub(super) fn room(
         &self,
         call: &Call,
         kept: impl Iterator<Item = (u16, usize)>,
@@ -108,7 +108,8 @@ impl LoadedProgram {
         let mut end = u32::from(self.free.1) + 1;
         loop {
             let base = end.checked_sub(size).filter(|base| *base >= self.free.0.into());
-            let base = base.ok_or_else(|| format!("no {size} bytes of RAM are free for mocks"))?;
+            let base = base
+                .ok_or_else(|| format!("no {size} bytes of RAM are free for mocks or arguments"))?;
             match used.iter().find(|used| used.start < end && used.end > base) {
                 Some(used) => end = used.start,
                 None => return Ok(base as u16),

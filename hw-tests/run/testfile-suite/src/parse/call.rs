@@ -56,9 +56,7 @@ impl Reader<'_> {
 
     /// Reads a call.
     pub(super) fn step(&self, fields: &Fields<'_>) -> Step {
-        let (address, target) = self.address(fields, "call", "\"MUL\"");
-        let mut step = Step { target, ..Step::default() };
-        let mut call = Call { address, ..Call::default() };
+        let (mut step, mut call) = self.called(fields);
         let until = fields.get("until").map(|item| Entry::Until(self.word(item)));
         let kind = fields.get("as").and_then(|item| {
             if until.is_some() {
@@ -79,7 +77,9 @@ impl Reader<'_> {
         }
         let what = "a table such as { A = 1, flags = \"C\" }";
         let inputs = fields.table("in", what, |fields| self.registers(fields));
-        (step.flags, step.registers) = inputs.unwrap_or_default();
+        let (flags, registers) = inputs.unwrap_or_default();
+        step.flags = flags;
+        step.registers.extend(registers);
         let value = |name| step.registers.iter().find(|(one, _)| *one == name);
         [call.i, call.r] = ["I", "R"].map(|name| value(name).map(|(_, value)| *value as u8));
         call.memory = self.blocks(fields, "memory");
@@ -99,7 +99,8 @@ impl Reader<'_> {
         call.timeout = fields.integer("timeout", 1..=MAX_TIMEOUT).unwrap_or(TIMEOUT);
         let what = "a table such as { HL = 21, flags = \"NC\" }";
         let expect = fields.table("expect", what, |fields| self.expectation(fields, &call.mocks));
-        step.expect = expect.unwrap_or_default();
+        let result = step.expect.result.take();
+        step.expect = Expectation { result, ..expect.unwrap_or_default() };
         let checks = fields.get("check").map(|item| item.one_or_more(|one| self.condition(one)));
         step.expect.checks = checks.into_iter().flatten().flatten().collect();
         // What a call may write to, it may use.

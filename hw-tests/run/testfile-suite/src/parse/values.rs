@@ -98,7 +98,7 @@ impl Reader<'_> {
         (value & most) as u32
     }
 
-    fn evaluate(&self, item: Item<'_>, text: &str) -> Option<i64> {
+    pub(super) fn evaluate(&self, item: Item<'_>, text: &str) -> Option<i64> {
         if let [b'\'', letter, b'\''] = text.as_bytes() {
             return Some((*letter).into());
         }

@@ -275,7 +275,11 @@ impl Memory {
         self.writes.clone_from(&call.writes);
         let top = call.registers.sp;
         // Two more bytes hold the return address.
-        self.stack = top.wrapping_sub(call.stack_size + 2)..=top.wrapping_sub(1);
+        let above = call.stack_arguments.len() as u16;
+        self.stack =
+            top.wrapping_sub(call.stack_size + 2)..=top.wrapping_add(above).wrapping_sub(1);
+        let (address, bytes) = (top, call.stack_arguments.clone());
+        self.store(&ImageRun { address, bytes });
     }
 }
 

@@ -132,7 +132,10 @@ fn each_wrong_request_has_an_error_that_says_what_is_expected() {
         ("{\"call\": \"TWICE\", \"in\": {\"A\": 256}}", "A: 256 does not fit"),
         ("{\"call\": \"TWICE\", \"in\": {\"flags\": \"X\"}}", "unknown flag 'X'"),
         ("{\"call\": \"TWICE\", \"outputs\": [\"SP\"]}", "unknown register 'SP'"),
-        ("{\"call\": \"TWICE\", \"zzz\": 1}", "unknown key 'zzz': expected one of call, until, "),
+        (
+            "{\"call\": \"TWICE\", \"zzz\": 1}",
+            "unknown key 'zzz': expected one of call, signature, convention, returns, until, ",
+        ),
         ("{\"call\": \"TWICE\", \"write\": []}", "several requests in one: call, write"),
         ("{\"read\": [{\"at\": 0, \"size\": 65537}]}", "size: 65537 is not in 1 to 65536"),
         ("{\"write\": [{\"at\": 0}]}", "expected one of bytes, words, text, file"),

@@ -2,6 +2,7 @@
 
 mod boards;
 mod broken_routines;
+mod c_functions;
 mod call_server;
 mod console;
 mod contracts;

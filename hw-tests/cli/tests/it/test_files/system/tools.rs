@@ -159,3 +159,61 @@ fn a_build_that_fails_shows_what_the_tool_says() {
     assert!(code == 3 && errors.contains("mul.test.toml:1:9: build: 'pasmo"), "{errors}");
     assert!(errors.contains("eight"), "{errors}");
 }
+
+#[test]
+fn functions_of_sdcc_are_called_by_each_convention_that_it_has() {
+    let types = ["uint8_t", "int16_t", "uint32_t"];
+    let (mut source, mut cases) = ("#include <stdint.h>\n".to_owned(), String::new());
+    for (attribute, convention) in [
+        ("__sdcccall(1)", "sdcccall1"),
+        ("__sdcccall(0)", "sdcccall0"),
+        ("__sdcccall(0) __z88dk_callee", "callee"),
+        ("__sdcccall(1) __z88dk_callee", "sdcccall1-callee"),
+        ("__z88dk_fastcall", "z88dk-fastcall"),
+    ] {
+        let several = usize::from(convention != "z88dk-fastcall");
+        for index in 0..if several == 0 { 3 } else { 27 } {
+            let digit = |place: u32| index / 3usize.pow(place) % 3;
+            let kinds: Vec<_> = (0..1 + 2 * several as u32).map(|one| types[digit(one)]).collect();
+            let result = types[(digit(0) + several * (digit(1) + digit(2))) % 3];
+            let name = format!("f{}", source.lines().count());
+            let names = kinds.iter().zip(["a", "b", "c"]);
+            let parameters: Vec<_> = names.map(|(kind, name)| format!("{kind} {name}")).collect();
+            let parameters = parameters.join(", ");
+            let sum = ["a", "a - 3 * b + 7 * c"][several];
+            source += &format!("{result} {name}({parameters}) {attribute} {{ return {sum}; }}\n");
+            let values = [200, 1000, 70_000].map(|value| value + index as i64);
+            let argument = |kind: &&str| match *kind {
+                "uint8_t" => values[0] % 256,
+                "int16_t" => -values[1],
+                _ => values[2],
+            };
+            let arguments: Vec<i64> = kinds.iter().map(argument).collect();
+            let sum = match &arguments[..] {
+                [a, b, c] => a - 3 * b + 7 * c,
+                one => one[0],
+            };
+            let returns = match result {
+                "uint8_t" => i64::from(sum as u8),
+                "int16_t" => i64::from(sum as i16),
+                _ => i64::from(sum as u32),
+            };
+            let arguments: Vec<_> = arguments.iter().map(i64::to_string).collect();
+            cases += &format!(
+                "[[case]]\nname = \"{name}\"\ncall = \"{name}({})\"\nreturns = {returns}\n\
+                 signature = \"{result} {name}({parameters})\"\nconvention = \"{convention}\"\n",
+                arguments.join(", ")
+            );
+        }
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("f.c"), source).expect("a file");
+    let program = "build = \"sdcc -mz80 --no-std-crt0 --code-loc 0x8000 --data-loc 0xC000 \
+                   -o f.ihx f.c\"\nprogram = \"f.ihx\"\nsymbols = \"f.noi\"\n";
+    std::fs::write(folder.path().join("f.test.toml"), program.to_owned() + &cases).expect("a file");
+    for options in [&[][..], &["--rig", "direct"]] {
+        let (code, shown, errors) =
+            hw_tests(folder.path(), &[&["test", "f.test.toml"], options].concat());
+        assert_eq!(code, 0, "{options:?}: {shown}{errors}");
+    }
+}
