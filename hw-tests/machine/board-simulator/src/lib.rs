@@ -24,6 +24,7 @@
 //! | processor, bus and clock together | `board`, `clock` |
 //! | durations of chosen routines | `probe` |
 //! | what code under test must not do | `guard`, `violation` |
+//! | a processor with memory alone, which calls routines | `routines` |
 //! | a board in a thread, reached through a pseudo-terminal or a TCP port | `server` |
 
 mod acia;
@@ -44,6 +45,7 @@ mod packets;
 mod probe;
 pub mod profiling;
 mod pty;
+pub mod routines;
 mod server;
 mod sio;
 mod spec;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use board_simulator::routines::{Call, CallEnd, Entry, Outcome};
 use board_simulator::{Probe, ViolationKind};
 use cli_support::text::Escape;
 use firmware::ProgramKind;
@@ -21,7 +22,7 @@ use rcflash_link::caller::{CallTimes, CallWatchdog, Caller, CallerError};
 use rcflash_link::inspect::{self, AddressSpace};
 use tdlasm::image::ImageRun;
 
-use crate::machine::{ArgumentSweep, Call, CallEnd, Entry, Machine, MachineError, Outcome};
+use crate::machine::{ArgumentSweep, Machine, MachineError};
 use crate::program::Program;
 use loaded::LoadedProgram;
 

@@ -61,7 +61,7 @@ impl TestFile {
                     check_panes(fields);
                     (file.setup, file.cases) = tests;
                     let routines: Vec<_> = file.steps().map(|step| step.call.address).collect();
-                    file.program.add_routines(&routines);
+                    file.program.areas.add_routines(&file.program.linked.image, &routines);
                 }
                 file
             };

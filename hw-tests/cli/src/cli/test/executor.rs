@@ -15,7 +15,7 @@ use hil_harness::suite::{CaseResult, Verdict};
 use hil_harness::verdict_table::merge_repetitions;
 use indicatif::ProgressBar;
 use testfile_suite::{
-    BoardMachine, Machine, MachineError, RunError, SimulatedMachine, TestCase, TestFile, TestFiles,
+    BoardMachine, Machine, MachineError, RoutineMachine, RunError, TestCase, TestFile, TestFiles,
     TestOptions, TestResult, UNOBSERVED, run_one,
 };
 
@@ -66,7 +66,7 @@ struct TestPlan {
 /// What runs calls.
 enum TestMachine {
     /// A processor with memory, made at the first call of each file.
-    Simulated(Option<Box<SimulatedMachine>>),
+    Simulated(Option<Box<RoutineMachine>>),
     Board(Box<BoardMachine>),
 }
 
@@ -169,9 +169,12 @@ impl TestExecutor {
         };
         let machine: &mut dyn Machine = match &mut self.machine {
             TestMachine::Simulated(machine) => {
-                let new = || lock(&self.measurements).machine(&case.file);
-                let stop = Arc::clone(&self.stop);
-                &mut **machine.get_or_insert_with(|| Box::new(new().with_stop(stop)))
+                let new = || {
+                    let mut machine = lock(&self.measurements).machine(&case.file);
+                    machine.stop = Arc::clone(&self.stop);
+                    Box::new(machine)
+                };
+                &mut **machine.get_or_insert_with(new)
             }
             TestMachine::Board(machine) => &mut **machine,
         };

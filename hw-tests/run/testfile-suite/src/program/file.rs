@@ -1,10 +1,10 @@
 //! A program that another tool built: its memory, by what the files of the tool say.
 
-use std::ops::Range;
 use std::path::Path;
 
 use cli_support::text::Escape;
 use firmware::code_map::MappedProgram;
+use firmware::program_areas::ProgramAreas;
 use program_formats::{DebugInfo, ProgramFormat, read_debug_info, read_program};
 use tdlasm::source::Loader;
 
@@ -36,69 +36,7 @@ impl ProgramFiles {
         }
         let mut linked = MappedProgram { image: program.image, ..MappedProgram::default() };
         linked.add_debug_info(&info);
-        let sections = data(&linked, &info);
-        let lines = linked.lines.iter().filter(|line| line.is_code);
-        let lines = lines.map(|line| u32::from(line.address)..line.end());
-        let code = lines.flat_map(|range| without(range, &sections)).collect();
-        let (notes, has_unknown_code) = (info.notes, linked.lines.is_empty());
-        Ok(Program { linked, code, sections, notes, has_unknown_code, ..Program::default() })
-    }
-}
-
-/// Returns the memory that a program has for its data: areas without bytes, and those that the tool
-/// says it may write.
-fn data(mapped: &MappedProgram, info: &DebugInfo) -> Vec<Range<u32>> {
-    let has_bytes = |range: &Range<u32>| {
-        mapped
-            .image
-            .runs()
-            .iter()
-            .any(|run| u32::from(run.address) < range.end && range.start < run.end())
-    };
-    let areas = info.areas.iter().filter(|area| area.is_writable || !has_bytes(&area.addresses));
-    areas.map(|area| area.addresses.clone()).collect()
-}
-
-/// Returns what is left of a range.
-fn without(range: Range<u32>, others: &[Range<u32>]) -> Vec<Range<u32>> {
-    let mut left = vec![range];
-    for other in others {
-        left = left
-            .into_iter()
-            .flat_map(|range| {
-                let before = range.start..range.end.min(other.start);
-                let after = range.start.max(other.end)..range.end;
-                [before, after].into_iter().filter(|part| !part.is_empty())
-            })
-            .collect();
-    }
-    left
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use program_formats::read_debug_info;
-    use tdlasm::image::{Image, ImageRun};
-
-    fn ends(ranges: &[Range<u32>]) -> Vec<(u32, u32)> {
-        ranges.iter().map(|range| (range.start, range.end)).collect()
-    }
-
-    #[test]
-    fn areas_without_bytes_are_data() {
-        let run = ImageRun { address: 0x8000, bytes: vec![0; 8] };
-        let map = "DEF l__CODE 0x8\nDEF s__CODE 0x8000\nDEF l__DATA 0x4\nDEF s__DATA 0x9000\n\
-                   DEF A$a$1 0x8000\nDEF A$a$2 0x8001\nDEF table 0x8004\nDEF start 0x8000\n";
-        let info = read_debug_info(map.as_bytes(), "a.noi").expect("a map");
-        let mapped = MappedProgram { image: Image::new([run]), ..MappedProgram::default() };
-        let data = ends(&data(&mapped, &info));
-        assert_eq!(data, [(0x9000, 0x9004)], "the area of code has bytes");
-    }
-
-    #[test]
-    fn data_is_no_code() {
-        assert_eq!(ends(&without(0..10, &[2..4, 8..12])), [(0, 2), (4, 8)]);
-        assert!(without(2..4, &[1..3, 3..9]).is_empty());
+        let areas = ProgramAreas::of_built(&linked, &info);
+        Ok(Program { linked, areas, notes: info.notes, ..Program::default() })
     }
 }
