@@ -1,8 +1,9 @@
 //! The suite for the engine.
 
+use cli_support::text::command_line;
 use firmware::evaluator::Evaluator;
 use firmware_wire::status;
-use hil_harness::suite::{FollowUp, FollowUpOptions, Page, Suite, command_line};
+use hil_harness::suite::{FollowUp, FollowUpOptions, Page, Suite};
 use sargon_corpus::analysis::diagram;
 use sargon_corpus::{Case, CaseInput};
 use serde::{Deserialize, Serialize};
