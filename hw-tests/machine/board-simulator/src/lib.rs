@@ -25,6 +25,7 @@
 //! | durations of chosen routines | `probe` |
 //! | what code under test must not do | `guard`, `violation` |
 //! | a processor with memory alone, which calls routines | `routines` |
+//! | a board in this process, with the simulated clock | `in_process` |
 //! | a board in a thread, reached through a pseudo-terminal or a TCP port | `server` |
 
 mod acia;
@@ -36,6 +37,7 @@ mod clock;
 mod ctc;
 mod eprom;
 mod guard;
+mod in_process;
 mod line;
 mod memory;
 mod network;
@@ -62,6 +64,7 @@ pub use bus::{AccessKind, BoardBus, BusAccess};
 pub use ctc::Ctc;
 pub use eprom::Eprom;
 pub use guard::{Guard, GuardConfig};
+pub use in_process::{BoardState, InProcessBoard};
 pub use line::{QueueLine, SerialLine, corrupt_by_baud_mismatch};
 pub use memory::{ChipKind, MemoryMap, RomChip};
 pub use network::NetworkLine;

@@ -13,7 +13,6 @@ mod transcript;
 pub use fault_schedule::{FaultCounts, InjectedFault};
 pub(crate) use faulty::FaultyBoard;
 pub use faulty::ResultByte;
-pub use in_process::{BoardState, InProcessBoard};
 pub use mame::{MameBoard, find_mame as mame};
 pub use record::{RecordOptions, RecordedBoard};
 pub use replay::read_header;
@@ -27,7 +26,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-pub use board_simulator::Instrumentation;
+pub use board_simulator::{InProcessBoard, Instrumentation};
 use board_simulator::{Pace, Probe};
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
