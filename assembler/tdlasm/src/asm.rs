@@ -55,6 +55,7 @@ pub use assembler::Assembly;
 pub use options::{ConsoleReply, Cpu, ForeignTranslator, Options};
 
 use assembler::Assembler;
+use pass::Pass;
 
 /// Assembles the files, in order, as one program. Errors are among the diagnostics.
 pub fn run(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembly {
@@ -83,6 +84,10 @@ impl Assembler<'_> {
             // A file that cannot be read has its own message.
             self.input.ended = opened.is_none();
             if let Some(frame) = opened {
+                match self.pass {
+                    Pass::First => self.reading.reserve(frame.text.len()),
+                    Pass::Second => self.lines.rows.reserve(frame.text.len() / 24),
+                }
                 self.input.push(frame);
                 if self.read_frames().is_err() {
                     break;

@@ -27,14 +27,18 @@ impl Image {
     /// Joins runs to an image. Where runs overlap the later one applies. Empty runs, and bytes
     /// beyond FFFFh, are dropped.
     pub fn new(runs: impl IntoIterator<Item = ImageRun>) -> Self {
-        let mut cells: Vec<Option<u8>> = vec![None; 0x1_0000];
-        for run in runs {
-            for (cell, byte) in cells[usize::from(run.address)..].iter_mut().zip(run.bytes) {
+        let given: Vec<_> = runs.into_iter().collect();
+        let first = given.iter().map(|run| run.address).min().unwrap_or(0);
+        let end = given.iter().map(ImageRun::end).max().unwrap_or(0).min(0x1_0000);
+        let mut cells: Vec<Option<u8>> = vec![None; (end as usize).saturating_sub(first.into())];
+        for run in given {
+            let place = usize::from(run.address - first);
+            for (cell, byte) in cells[place..].iter_mut().zip(run.bytes) {
                 *cell = Some(byte);
             }
         }
         let mut runs: Vec<ImageRun> = Vec::new();
-        for (address, cell) in (0..=u16::MAX).zip(cells) {
+        for (address, cell) in (first..=u16::MAX).zip(cells) {
             match (cell, runs.last_mut()) {
                 (None, _) => {}
                 (Some(byte), Some(last)) if last.end() == u32::from(address) => {

@@ -146,10 +146,14 @@ fn immediate(
         report_unwritten_operand(asm, form);
         return Ok(Operand::default());
     }
+    let is_parenthesised = cursor.peek() == Some(b'(');
     let expr = asm.parse_expression(cursor);
     let value = asm.evaluate(&expr)?;
     lints::lint_value(asm, &expr);
-    slips::lint_immediate(asm, form, first, &expr);
+    slips::lint_immediate(asm, form, &expr);
+    if is_parenthesised {
+        slips::lint_parentheses(asm, form, first, &expr);
+    }
     let uses_location = asm.operations(&expr).contains(&Op::Here);
     Ok(Operand { value: Some(value), span: expr.span, uses_location, ..Operand::default() })
 }

@@ -42,6 +42,14 @@ impl KnownExpr {
 }
 
 impl Reading {
+    /// Reserves what a text of this length usually needs. To move what has grown takes longer than
+    /// memory that stays unused.
+    pub(super) fn reserve(&mut self, length: usize) {
+        self.names.items.reserve(length / 16);
+        self.expressions.items.reserve(length / 24);
+        self.ops.reserve(length / 16);
+    }
+
     /// Returns the name of a label or operator that begins at an offset.
     pub(super) fn name(&mut self, word: &[u8], start: u32, table: &mut NameTable) -> NameId {
         if word.starts_with(LOCAL) {

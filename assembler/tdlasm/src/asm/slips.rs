@@ -127,12 +127,7 @@ fn indexed_form(form: &Form, text: &str) -> Option<String> {
 }
 
 /// Warns of an operand that another notation would mean otherwise.
-pub(super) fn lint_immediate(
-    asm: &mut Assembler<'_>,
-    form: &Form,
-    first: Option<Register>,
-    expr: &Expr,
-) {
+pub(super) fn lint_immediate(asm: &mut Assembler<'_>, form: &Form, expr: &Expr) {
     match *asm.operations(expr) {
         [Op::Number(number)] if form.opcode == CALL_IF_PLUS && number < 0x100 => {
             report_zilog_jump(asm, "calls this address if the sign is plus", "CPI", "compares");
@@ -149,7 +144,6 @@ pub(super) fn lint_immediate(
                 }
             });
         }
-        [Op::Number(_) | Op::Symbol(..)] => lint_parentheses(asm, form, first, expr.span),
         [.., Op::Binary(BinaryOp::ShiftLeft | BinaryOp::ShiftRight), Op::Binary(op)] => {
             lint_precedence(asm, op, expr.span);
         }
@@ -185,13 +179,19 @@ fn without_first(asm: &Assembler<'_>, span: Span) -> String {
     String::from_utf8_lossy(&asm.sources.slice(span)[1..]).trim().to_owned()
 }
 
-/// Warns of parentheses around a whole operand.
-fn lint_parentheses(asm: &mut Assembler<'_>, form: &Form, first: Option<Register>, span: Span) {
-    let text = asm.sources.slice(span);
-    if !text.starts_with(b"(") || asm.input.macro_depth() > 0 {
+/// Warns of parentheses around a whole operand, which begins with one.
+pub(super) fn lint_parentheses(
+    asm: &mut Assembler<'_>,
+    form: &Form,
+    first: Option<Register>,
+    expr: &Expr,
+) {
+    let is_whole = matches!(asm.operations(expr), [Op::Number(_) | Op::Symbol(..)]);
+    if !is_whole || asm.input.macro_depth() > 0 {
         return;
     }
-    let inner = String::from_utf8_lossy(text);
+    let span = expr.span;
+    let inner = String::from_utf8_lossy(asm.sources.slice(span));
     let inner = inner.trim_matches(|one| matches!(one, '(' | ')' | ' ' | '\t')).to_owned();
     let load = LOADS.iter().find(|load| load.0 == form.mnemonic && load.1 == first);
     let (message, help) = match load {
