@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use program_formats::DebugInfo;
 use tdlasm::image::Image;
-use tdlasm::link::Program;
+use tdlasm::link::{PlacedSection, Program};
 
 use crate::code_map::MappedProgram;
 use reachable::reachable;
@@ -29,8 +29,7 @@ pub struct ProgramAreas {
 impl ProgramAreas {
     /// Returns the areas of a program that was linked here.
     pub fn of_linked(program: &Program, mapped: &MappedProgram) -> Self {
-        let section = |address: u16, size: u32| u32::from(address)..u32::from(address) + size;
-        let sections = program.sections.iter().map(|one| section(one.address, one.size)).collect();
+        let sections = program.sections.iter().map(PlacedSection::addresses).collect();
         let code = code(mapped).collect();
         Self { code, sections, data: labelled_data(mapped), has_unknown_code: false }
     }

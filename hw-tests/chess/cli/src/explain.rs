@@ -69,7 +69,7 @@ impl Explanation {
         square: Square,
         values: PointValues,
     ) -> Result<Self, CommandError> {
-        let Evaluation { pins, squares, .. } = evaluate_as(&position, rig.behaviour());
+        let Evaluation { pins, squares, .. } = evaluate_as(&position, rig.criteria.behaviour);
         let result = squares.into_iter().find(|result| result.square == square);
         let Some(SquareResult { piece, array, .. }) = result else {
             return Err(empty_square(square));

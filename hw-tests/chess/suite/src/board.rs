@@ -23,7 +23,6 @@ use hil_harness::board::Board;
 use hil_harness::file_system::{FileSystem, OsFileSystem};
 use hil_harness::live::{BoardConfig, LiveBoard, Programs, Recovery, SetupError};
 use sargon_corpus::encode;
-use sargon_reference::Behaviour;
 
 use crate::compare::Criteria;
 use crate::guard;
@@ -97,7 +96,7 @@ pub struct SargonBoard {
     /// Violations of requests whose replies have not been received.
     violations: Vec<Violation>,
     /// The last good status; `None` if the application has none, or it could not be read.
-    status: Option<StatusBaseline>,
+    pub(crate) status: Option<StatusBaseline>,
 }
 
 impl SargonBoard {
@@ -143,11 +142,6 @@ impl SargonBoard {
         };
         board.record_status();
         Ok(board)
-    }
-
-    /// Returns the behaviour of the evaluator on the board.
-    pub fn behaviour(&self) -> Behaviour {
-        self.criteria.behaviour
     }
 
     /// Returns the names of the status bits that are not judged, because the user's routines need

@@ -3,11 +3,10 @@
 
 mod fault_schedule;
 mod faulty;
-mod in_process;
 mod mame;
-mod pty;
 mod record;
 mod replay;
+mod simulated;
 mod transcript;
 
 pub use fault_schedule::{FaultCounts, InjectedFault};
@@ -35,8 +34,8 @@ use rcflash_link::rig::reset::{self, ResetError, ResetOutcome};
 use rcflash_transport::Transport;
 use rcflash_transport::port::OpenError;
 
-use pty::PtyBoard;
 use replay::ReplayBoard;
+use simulated::PtyBoard;
 
 /// A board and its connection.
 pub trait Board: Send {

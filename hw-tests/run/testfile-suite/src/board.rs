@@ -57,12 +57,14 @@ impl From<CallerError> for MachineError {
 /// T-states, writes and ports are not observed, so that what a test expects of them is not checked.
 /// Memory outside of the program keeps what earlier calls left there, except what tests wrote.
 pub struct BoardMachine {
-    live: LiveBoard,
+    /// The connection to the board.
+    pub live: LiveBoard,
+    /// How often the board was restarted since the start.
+    pub restarts: u64,
     caller: Caller,
     loaded: LoadedProgram,
     /// Whether the board must be recovered before it is used.
     is_lost: bool,
-    restarts: u64,
     /// How often the line has failed since the last calls that were made.
     disconnects: u32,
     /// How many calls are sent together.
@@ -93,16 +95,6 @@ impl BoardMachine {
         let caller = attach(&mut live)?;
         let (loaded, is_lost) = (LoadedProgram::default(), false);
         Ok(Self { live, caller, loaded, is_lost, restarts: 0, disconnects: 0, batch: 1 })
-    }
-
-    /// Returns the connection to the board.
-    pub fn live(&self) -> &LiveBoard {
-        &self.live
-    }
-
-    /// Returns how often the board was restarted since the start.
-    pub fn restarts(&self) -> u64 {
-        self.restarts
     }
 
     /// Stores blocks in memory; after an error the board must be restarted.

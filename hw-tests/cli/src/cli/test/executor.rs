@@ -110,9 +110,8 @@ impl TestExecutor {
         self.finish_file();
         let outcome = match &mut self.machine {
             TestMachine::Simulated(_) => Ok(()),
-            TestMachine::Board(machine) if !file.fits(&machine.live().config.profile.name) => {
-                let (boards, profile) =
-                    (file.boards.join(", "), &machine.live().config.profile.name);
+            TestMachine::Board(machine) if !file.fits(&machine.live.config.profile.name) => {
+                let (boards, profile) = (file.boards.join(", "), &machine.live.config.profile.name);
                 Err(Refusal::Skipped(format!("its file is for {boards}, not {profile}")))
             }
             TestMachine::Board(machine) => match machine.load(&file.program) {
@@ -194,7 +193,7 @@ impl TestExecutor {
     fn restarts(&self) -> u64 {
         match &self.machine {
             TestMachine::Simulated(_) => 0,
-            TestMachine::Board(machine) => machine.restarts(),
+            TestMachine::Board(machine) => machine.restarts,
         }
     }
 }
@@ -241,7 +240,7 @@ impl Executor for TestExecutor {
     fn live(&self) -> Option<&LiveBoard> {
         match &self.machine {
             TestMachine::Simulated(_) => None,
-            TestMachine::Board(machine) => Some(machine.live()),
+            TestMachine::Board(machine) => Some(&machine.live),
         }
     }
 

@@ -101,9 +101,9 @@ impl BoardRows {
 
     /// Sets how often each board was at fault, and which are quarantined.
     pub(super) fn set_strikes<S: Suite>(&mut self, schedule: &Schedule<S>) {
-        for (board, row) in self.rows.iter_mut().enumerate() {
-            row.at_fault = schedule.strikes(board);
-            if schedule.is_quarantined(board) {
+        for (row, board) in self.rows.iter_mut().zip(&schedule.boards) {
+            row.at_fault = board.strikes;
+            if board.is_quarantined() {
                 row.is_missing = true;
                 row.ended = format!(
                     "quarantined: {} problems that another board did not have",

@@ -530,10 +530,10 @@ fn a_stuck_call_is_reported_even_if_nothing_can_reset_the_board() {
 /// took.
 fn figures(board: &mut BoardMachine, file: &TestFile) -> (u64, u64, Duration) {
     board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
-    let before = board.live().link.stats();
+    let before = board.live.link.stats();
     let result = results(file, board).remove(0);
     assert_eq!(result.verdict, Verdict::Pass, "{result:?}");
-    let after = board.live().link.stats();
+    let after = board.live.link.stats();
     (result.details.calls, after.requests - before.requests, after.busy - before.busy)
 }
 
@@ -629,11 +629,11 @@ fn a_call_that_does_not_return_is_waited_for_as_one_call_although_others_share_i
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
     let mut board = board(PROFILES[0]);
     board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
-    let before = board.live().link.stats().busy;
+    let before = board.live.link.stats().busy;
     let result = results(&file, &mut board).remove(0);
     assert_eq!(result.reason.as_deref(), Some("input 201 in ascending order: A = 200"));
     // Six calls of 10,000,000 T-states in a frame, at 7.3728 MHz, would be 24 s in three attempts,
     // and as much for the frame behind it.
-    let time = board.live().link.stats().busy - before;
+    let time = board.live.link.stats().busy - before;
     assert!(time < Duration::from_secs(24), "{time:?}");
 }
