@@ -48,7 +48,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
         return Err(empty_square(args.square));
     }
     let mut plan = args.board.plan()?;
-    plan.suite.record_exchange_calls = true;
+    plan.record_exchange_calls = true;
     let mut rig = SargonBoard::prepare(&plan)?;
     let battle = Explanation::run_exchange(&mut rig, position, args.square, args.values)?;
     print(&show::explanation(&battle))?;

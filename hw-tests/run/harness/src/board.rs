@@ -40,7 +40,9 @@ use simulated::PtyBoard;
 /// A board and its connection.
 pub trait Board: Send {
     /// Returns the name that messages and reports show.
-    fn name(&self) -> &str;
+    fn name(&self) -> &str {
+        self.inner().map_or("", |board| board.name())
+    }
 
     /// Returns the board that this one wraps, which has what this one does not define itself, but
     /// for the line and its reset.
@@ -186,23 +188,19 @@ impl BoardKind {
             Self::InProcess => Box::new(InProcessBoard::new(profile, rom, probe)),
             Self::Mame(machine) => Box::new(MameBoard::new(profile, machine.as_deref(), rom)?),
             Self::Replay(file) => Box::new(ReplayBoard::new(file)?),
-            Self::Serial(rig) => Box::new(SerialBoard::new(rig.clone(), profile.uart.baud)),
+            Self::Serial(rig) => {
+                Box::new(SerialBoard { rig: rig.clone(), baud: profile.uart.baud })
+            }
         })
     }
 }
 
 /// A board reached through a serial device.
 #[derive(Debug, Clone)]
-pub(crate) struct SerialBoard {
+struct SerialBoard {
     rig: Rig,
+    /// Its speed unless the rig names one.
     baud: u32,
-}
-
-impl SerialBoard {
-    /// Creates the board of a rig, at `baud` unless the rig names a speed. Opens nothing.
-    pub(crate) fn new(rig: Rig, baud: u32) -> Self {
-        Self { rig, baud }
-    }
 }
 
 impl Board for SerialBoard {

@@ -13,8 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A kind of test: its cases, and how their results are stored and described. A value has the
-/// options of the suite.
+/// A kind of test: its cases, and how their results are stored and described.
 pub trait Suite: Debug + Clone + Default + PartialEq + Eq + Send + Sync + 'static {
     /// A case.
     type Case: Debug + Clone + Send + Sync;

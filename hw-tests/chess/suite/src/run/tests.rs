@@ -24,7 +24,7 @@ fn live(behaviour: Behaviour, full: bool) -> SargonBoard {
     let evaluator = Evaluator { behaviour, own: None };
     let board = BoardKind::InProcess;
     let board = BoardConfig { board, full_responses: full, ..BoardConfig::simulated(profile) };
-    let config = SargonConfig { board, suite: evaluator.into() };
+    let config = SargonConfig { evaluator, ..board.into() };
     SargonBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"))
 }
 

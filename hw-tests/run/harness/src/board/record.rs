@@ -126,10 +126,6 @@ impl TranscriptWriter {
 }
 
 impl Board for RecordedBoard {
-    fn name(&self) -> &str {
-        self.board.name()
-    }
-
     fn inner(&self) -> Option<&dyn Board> {
         Some(&*self.board)
     }
@@ -173,10 +169,6 @@ struct RecordedLine {
 }
 
 impl Transport for RecordedLine {
-    fn name(&self) -> &str {
-        self.line.name()
-    }
-
     fn inner(&self) -> Option<&dyn Transport> {
         Some(&*self.line)
     }
