@@ -270,11 +270,8 @@ impl<'p> Reader<'p> {
             if rows.value.is_array() {
                 rows.report(format!("expected a header and values: {ROWS}"));
             }
-            return vec![Case {
-                heading: heading.clone(),
-                steps: vec![self.step(fields)],
-                property: None,
-            }];
+            let (heading, steps) = (heading.clone(), vec![self.step(fields)]);
+            return vec![Case { heading, steps, property: None }];
         };
         for header in headers {
             let name = header.as_text().unwrap_or(header.value.type_str());

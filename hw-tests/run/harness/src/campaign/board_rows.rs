@@ -17,6 +17,7 @@ use crate::suite::Suite;
 const NOT_READY: &str = "was not ready before the run was over";
 
 /// The boards and what they have done so far.
+#[derive(Default)]
 pub(super) struct BoardRows {
     pub(super) rows: Vec<BoardSummary>,
     /// Whether the boards have names in results and reports.
@@ -50,12 +51,7 @@ impl BoardRows {
             are_named,
             required: if are_named { config.min_boards } else { members.len() },
             is_preparing: vec![true; members.len()],
-            failures: Vec::new(),
-            stats: LinkStats::default(),
-            summary: RunSummary::default(),
-            not_judged: BTreeSet::new(),
-            loss: None,
-            last: None,
+            ..Self::default()
         }
     }
 

@@ -73,7 +73,7 @@ impl Board {
 }
 
 /// The assignment of cases to boards, in one round or several.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Schedule<S: Suite> {
     /// All cases in the order of the round, to be changed between rounds only. The first
     /// [`Self::round_len`] belong to the round, and [`Self::started`] of these were taken.
@@ -99,14 +99,9 @@ impl<S: Suite> Schedule<S> {
         let case = Case { state: CaseState::Settled, results: Vec::new() };
         Self {
             order: (0..cases).collect(),
-            round_len: 0,
-            started: 0,
-            waiting: VecDeque::new(),
             cases: vec![case; cases],
-            open: 0,
             boards: vec![Board::default(); boards],
-            reruns: 0,
-            returned: 0,
+            ..Self::default()
         }
     }
 
