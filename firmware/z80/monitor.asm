@@ -96,7 +96,7 @@ SERVED: .BYTE T.IDNT,0,0
 
         .INSERT memory.asm
 
-; DORUN - answers RUN, then goes there.
+; DORUN - answers RUN, then goes there. A return from there restarts the monitor.
 ;   Entry:    R.DATA = the request
 ;   Exit:     never
 ;   Errors:   none
@@ -111,6 +111,8 @@ DORUN:  CALL NEWRPL
         CALL PUTFRM
         CALL UDRAIN             ; the reply must have left
         DI                      ; the program installs its own interrupts
+        LXI H,0
+        PUSH H
         LHLD R.DATA
         PCHL
 

@@ -17,7 +17,6 @@ ERRORS  == 0E0H                 ; of STAT0, turned left by one
 
 POLLED  == 16H                  ; control register of the 68B50: no interrupt, RTS low
 TXOFF   == 28H                  ; command of the SIO: takes back the transmitter's interrupt
-B.SENT  == 2+2*ISSIO+30*IS550   ; status: the transmitter is empty
 
         .LOC .DATA.
 REQ:                            ; the request
@@ -168,28 +167,7 @@ PUTK:   STA P.TYPE
 ..ZERO: ORA B                   ; A is 0
         JRNZ ..GRP              ; falls into GIVE with A = 0
 
-; GIVE - sends a character as soon as the chip takes it.
-;   Entry:    A = the character
-;   Exit:     A as it was
-;   Errors:   none
-;   Clobbers: nothing
-;   Stack:    2 bytes
-;   Cycles:   as long as the line takes
-GIVE:   PUSH PSW
-        .IFN Z180,[
-..WAIT: INCHIP UARTC
-        ANI B.SENT
-        JRZ ..WAIT
-        POP PSW
-        OUTCHP TDR0
-        ][
-..WAIT: IN UARTC
-        ANI B.SENT
-        JRZ ..WAIT
-        POP PSW
-        OUT UARTD
-        ]
-        RET
+        .INSERT send.asm
 
 ; TAKE - waits for a character.
 ;   Entry:    interrupts off

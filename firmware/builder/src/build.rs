@@ -143,10 +143,8 @@ fn assemble_monitor(sources: &Sources, profile: &BoardProfile) -> Result<Vec<Mod
 
 /// Assembles the debug kernel. It polls the serial chip, and has no driver.
 fn assemble_kernel(sources: &Sources, profile: &BoardProfile) -> Result<Vec<Module>, BuildError> {
-    let is = |kind| u16::from(profile.uart.kind == kind);
-    let chip = [("ISSIO", is(UartKind::Sio)), ("IS550", is(UartKind::Ns550))];
     let quiet = [("QUIETN", quiet_passes(profile))];
-    let defines = [&board_defines(profile)[..], &chip, &quiet].concat();
+    let defines = [&board_defines(profile)[..], &quiet].concat();
     assemble_files(sources, &assembler_options(&defines), ProgramKind::Kernel.files())
 }
 
@@ -310,9 +308,11 @@ fn assemble_files(
 }
 
 /// Returns the symbols that describe a board to the sources.
-fn board_defines(profile: &BoardProfile) -> [(&'static str, u16); 8] {
+fn board_defines(profile: &BoardProfile) -> [(&'static str, u16); 10] {
     let uart = &profile.uart;
     [
+        ("ISSIO", u16::from(uart.kind == UartKind::Sio)),
+        ("IS550", u16::from(uart.kind == UartKind::Ns550)),
         ("UARTC", uart.control_port.into()),
         ("UARTD", uart.data_port.into()),
         ("UARTDV", (uart.clock_hz / (16 * u64::from(uart.baud.max(1)))) as u16),

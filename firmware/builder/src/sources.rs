@@ -39,6 +39,7 @@ const INCLUDED: &[(&str, &str)] = &[
     ("ns550r.asm", include_str!("../../z80/ns550r.asm")),
     ("flow.asm", include_str!("../../z80/flow.asm")),
     ("drain.asm", include_str!("../../z80/drain.asm")),
+    ("send.asm", include_str!("../../z80/send.asm")),
 ];
 
 /// The files shared by monitor and application.

@@ -22,10 +22,12 @@ use crate::stock::StockMonitor;
 
 /// The name of the file in CP/M. RomWBW starts on its ROM drive; drive A is writable.
 const CPM_FILE: &str = "A:HWTESTS.COM";
+/// Where CP/M loads and starts it.
+const CPM_ORIGIN: u16 = 0x0100;
 /// The source of the code before the program in that file.
 const PROLOGUE_SOURCE: &str = include_str!("cpmldr.asm");
 /// How long a program that is in memory may take until it announces itself.
-const MAX_START_TIME: Duration = Duration::from_millis(500);
+const MAX_START_TIME: Duration = Duration::from_secs(4);
 /// The same for CP/M, which reads it from a disk: floppies take seconds.
 const MAX_DISK_TIME: Duration = Duration::from_secs(10);
 /// How long XM may take to reply; its first request comes after up to ten seconds.
@@ -42,7 +44,7 @@ pub enum ResidentMonitor {
     Cpm,
 }
 
-/// A program for memory from 8000h.
+/// A program in memory, for CP/M from 0100h or from 8000h on.
 #[derive(Debug, Clone, Copy)]
 pub struct HostedProgram<'a> {
     /// Its bytes.
@@ -222,10 +224,14 @@ fn is_announcement(received: &[u8]) -> bool {
     })
 }
 
-/// Returns the content of a .COM file that copies the program to its address and starts it.
+/// Returns the content of a .COM file that copies the program to its address and starts it, unless
+/// it is there already.
 fn com_file(program: HostedProgram) -> Result<Vec<u8>> {
     let Some((target, _)) = program.image.bounds() else { return Err(LoaderError::Empty) };
     let bytes = program.image.flat(0xFF);
+    if (target, program.entry) == (CPM_ORIGIN, CPM_ORIGIN) {
+        return Ok(bytes);
+    }
     let defines = [
         ("TARGET", target),
         ("LENGTH", bytes.len() as u16),
@@ -273,5 +279,8 @@ mod tests {
         let moves = [0x21, tail[0], tail[1], 0x11, 0, 0x84, 1, 2, 0, 0xED, 0xB0, 0xC3, 0x01, 0x84];
         assert_eq!(file[11..25], moves);
         assert_eq!(file[file.len() - 2..], [0xC9, 0x76]);
+        let image = Image::new([ImageRun { address: 0x0100, bytes: vec![0xC9] }]);
+        let own = com_file(HostedProgram { image: &image, entry: 0x0100, top: 0x0101 });
+        assert_eq!(own.expect("it has bytes"), [0xC9]);
     }
 }

@@ -22,7 +22,7 @@ use tdlasm::image::Image;
 use crate::dump::{self, Memory};
 use crate::error::{LoaderError, Result};
 use crate::event::{LoadEvent, LoadObserver};
-use crate::exchange::{self, MAX_CHAR_GAP, MAX_SILENCE, REPLY_TIMEOUT};
+use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
 use crate::handshake::{CORRUPTED_RECORD_FILL, HandshakeResult, abort_hex_load};
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
@@ -31,9 +31,8 @@ use crate::prompt::Peer;
 use crate::records::{END_RECORD, HexRecord, hex_records};
 use crate::session::MonitorSession;
 use crate::{identify, reach};
-use console::{
-    ABORTING, NAME, abort_load, at_prompt, clear_command_line, report_refusal, type_command,
-};
+pub(crate) use console::at_prompt;
+use console::{ABORTING, NAME, abort_load, clear_command_line, report_refusal, type_command};
 
 /// Below are the processor's vectors, above the monitor and HBIOS; their lower end differs by
 /// version, so this range leaves a margin.
@@ -155,7 +154,7 @@ impl HexMonitor for Romwbw {
         const OPERATION: &str = "reading memory back";
         let command = format!("D {first:04X} {last:04X}");
         type_command(session, OPERATION, &command, command.as_bytes())?;
-        let received = session.receive_while_coming(OPERATION, MAX_SILENCE, at_prompt)?;
+        let received = session.receive_while_coming(OPERATION, REPLY_TIMEOUT, at_prompt)?;
         let mut memory = Memory::new();
         dump::store_rows(&mut memory, &dump::parse_rows(&received));
         if memory.contains_key(&first) && memory.contains_key(&last) {

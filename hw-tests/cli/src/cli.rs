@@ -1,5 +1,6 @@
 //! The command line and the dispatch of its subcommands.
 
+mod batch;
 mod call;
 mod doctor;
 mod execution;
@@ -38,11 +39,12 @@ pub(crate) fn file_roles() -> Vec<ArgumentRole> {
 }
 
 /// The roles of arguments of this program.
-const FILE_ROLES: [ArgumentRole; 20] = [
+const FILE_ROLES: [ArgumentRole; 21] = [
     ("", "baseline", ReadBefore("report_dir")),
     ("", "results", Write),
     ("", "report_dir", WriteFolder(&REPORT_FILES)),
     ("", "corpus", Read),
+    ("batch", "programs", Read),
     ("test", "files", Read),
     ("test", "contracts", Read),
     ("test", "coverage", Write),
@@ -101,6 +103,18 @@ Examples:
   hw-tests test --contracts mul.asm                  by comments above routines
   hw-tests test . --coverage cover.info              for genhtml and editors")]
     Test(Box<test::TestArgs>),
+    /// Run whole programs one after the other, and judge each by its output or exit code
+    #[command(after_help = "\
+The board is reset between programs if that needs no person. docs/BATCH.md has a
+start-up for C by which a program sends its exit code.
+
+Examples:
+  hw-tests batch build                               all programs in a folder, simulated
+  hw-tests batch build --pass 'Tests ok' --fail FAIL
+  hw-tests batch build --via cpm                     *.com, simulated CP/M
+  hw-tests batch build --port /dev/ttyUSB0 --via scm --report-dir out
+  hw-tests batch build --port bench --results r.jsonl    continue with --resume")]
+    Batch(Box<batch::BatchArgs>),
     /// Call Z80 routines by lines of JSON, from any test framework
     #[command(after_help = "\
 Replies to each line of standard input by a line, until its end: load, call, \
@@ -151,6 +165,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
     match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::test(&args),
+        Command::Batch(args) => batch::batch(&args),
         Command::Call(args) => call::serve(&args),
         Command::New(args) => new::create(&args),
         Command::Report(args) => report::report(&args),

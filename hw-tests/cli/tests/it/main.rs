@@ -1,6 +1,7 @@
 //! Tests of the programs from end to end, and of the repository.
 
 mod background_process;
+mod batch;
 mod book;
 mod command;
 mod hangs;

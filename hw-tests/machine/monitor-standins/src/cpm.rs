@@ -379,6 +379,14 @@ impl Cpm {
 }
 
 impl MonitorModel for Cpm {
+    /// Restarts CP/M, as on a board that boots it by itself.
+    fn reset(&mut self, out: &mut Vec<u8>) {
+        self.line.clear();
+        self.type_ahead.clear();
+        self.drive = 'B';
+        self.prompt(out);
+    }
+
     fn receive(&mut self, character: u8, out: &mut Vec<u8>) {
         let mut state = std::mem::replace(&mut self.state, State::Prompt);
         let (name, end) = match &mut state {

@@ -137,6 +137,15 @@ impl MonitorEngine {
         self.queue_output(&out, begins);
     }
 
+    /// Presses the reset button at `now`.
+    pub(super) fn reset(&mut self, now: Duration, peer: &mut dyn MonitorModel) {
+        let mut out = Vec::new();
+        peer.reset(&mut out);
+        self.pending_output.clear();
+        self.line_free_at = now;
+        self.queue_output(&out, now);
+    }
+
     /// Lets the monitor run at `now`. Returns `true` if a guest program runs.
     pub(super) fn idle(&mut self, now: Duration, peer: &mut dyn MonitorModel) -> bool {
         let mut out = Vec::new();

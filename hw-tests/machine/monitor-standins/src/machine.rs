@@ -18,6 +18,8 @@ use board_simulator::{
 const SLICE_T_STATES: u64 = 20_000;
 /// Slices without input and output after which a run ends: 27 ms of the program's time.
 const IDLE_SLICES: usize = 10;
+/// Slices after which a run ends in any case: 54 ms of the program's time.
+const MAX_SLICES: usize = 2 * IDLE_SLICES;
 /// Size of the small ROM; guest programs have RAM above it only.
 const ROM_SIZE: u16 = 0x0100;
 /// The granularity of the simulated board's memory map.
@@ -190,7 +192,10 @@ impl GuestProgram {
     pub fn run(&mut self, memory: &mut Memory, out: &mut Vec<u8>) -> Option<GuestExit> {
         let mut slices = IDLE_SLICES;
         let mut ended = None;
-        while slices > 0 {
+        for _ in 0..MAX_SLICES {
+            if slices == 0 {
+                break;
+            }
             let stop = self.board.run_for(SLICE_T_STATES);
             self.restore_read_only(memory);
             let line = self.board.line_mut();

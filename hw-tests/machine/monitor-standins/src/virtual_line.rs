@@ -90,6 +90,14 @@ impl MonitorLine {
         }
     }
 
+    /// Presses the reset button. What the host has sent is lost.
+    pub fn reset(&self) {
+        let mut state = self.lock();
+        let LineState { peer, engine, to_monitor, now, .. } = &mut *state;
+        to_monitor.clear();
+        engine.reset(*now, &mut **peer);
+    }
+
     /// Returns the number of characters that the receiver has lost.
     pub fn lost(&self) -> u64 {
         self.lock().engine.receiver().lost()

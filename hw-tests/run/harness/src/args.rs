@@ -160,6 +160,19 @@ impl BoardArgs {
         options(given).into_iter().chain(flash).collect()
     }
 
+    /// Returns `true` if an option names a board by its port or rig.
+    pub fn names_target(&self) -> bool {
+        self.target().is_some()
+    }
+
+    /// Returns the configuration of a simulated board, whose monitor may be a stock monitor.
+    ///
+    /// # Errors
+    /// As [`Self::plan`].
+    pub fn plan_simulated(&self) -> Result<BoardConfig, CommandError> {
+        self.plan_of(&RigChoice::Simulated)
+    }
+
     /// Returns the profile that is given, or that the rig file has for the board.
     pub fn profile_name(&self) -> Option<String> {
         self.board.clone().or_else(|| self.rig_board())
@@ -287,6 +300,10 @@ impl BoardArgs {
 
     fn plan_for(&self, rig: &RigChoice) -> Result<BoardConfig, CommandError> {
         self.refuse_other_board(rig)?;
+        self.plan_of(rig)
+    }
+
+    fn plan_of(&self, rig: &RigChoice) -> Result<BoardConfig, CommandError> {
         let rom = self.rom.as_deref().map(read).transpose()?;
         let (board, of_rig) = rig.board(|| self.rigs())?;
         let profile = BoardProfile::named(self.board.as_deref().unwrap_or(&of_rig))?;

@@ -6,12 +6,14 @@
 
 mod config;
 mod error;
+mod program_board;
 mod programs;
 mod recover;
 mod stock_monitor;
 
 pub use config::BoardConfig;
 pub use error::SetupError;
+pub use program_board::{ProgramBoard, ProgramEnd, ProgramError, ProgramLimits, ProgramOutput};
 pub use programs::Programs;
 pub use recover::Recovery;
 pub use stock_monitor::end_address;

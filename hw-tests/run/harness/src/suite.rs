@@ -58,6 +58,11 @@ pub trait Suite: Debug + Clone + Default + PartialEq + Eq + Send + Sync + 'stati
         Vec::new()
     }
 
+    /// Returns what the code under test has printed, for `junit.xml`; `None` if that is not known.
+    fn output(_details: &Self::Details) -> Option<&str> {
+        None
+    }
+
     /// Returns the names of the values to which a remark applies, given by its index in
     /// [`Self::REMARKS`].
     fn remarked(_details: &Self::Details, _remark: usize) -> Vec<&str> {

@@ -335,6 +335,10 @@ impl Machine for BoardMachine {
         Ok(bytes.map_err(CallerError::from)?)
     }
 
+    fn leave(&mut self) -> Result<(), MachineError> {
+        Ok(self.live.return_to_monitor()?)
+    }
+
     fn name(&self) -> &str {
         self.live.name()
     }

@@ -101,6 +101,11 @@ impl CallServer {
         loaded.map(|_| ()).map_err(|error| error.to_string())
     }
 
+    /// Returns the machine.
+    pub fn into_machine(self) -> Box<dyn Machine> {
+        self.machine
+    }
+
     /// Replies to each line of `input` by a line, until its end.
     ///
     /// # Errors

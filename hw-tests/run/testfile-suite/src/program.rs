@@ -142,7 +142,7 @@ impl ProgramFiles {
             let project = Project::read(&path).map_err(|error| error.to_string())?;
             project.add_to(&mut options, project.program_of(source));
         }
-        Ok(options)
+        Ok(options.for_source(source))
     }
 
     /// Reads a program and its symbols. Its sections are the memory that it may write.

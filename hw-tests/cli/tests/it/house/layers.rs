@@ -85,9 +85,11 @@ fn the_reference_does_not_depend_on_the_firmware() {
 #[test]
 fn the_commands_for_own_routines_import_nothing_of_sargon() {
     let commands = root().join("hw-tests/cli/src/cli");
-    let mut sources =
-        ["test.rs", "call.rs", "new.rs", "execution.rs"].map(|name| commands.join(name)).to_vec();
+    let mut sources = ["test.rs", "batch.rs", "call.rs", "new.rs", "execution.rs"]
+        .map(|name| commands.join(name))
+        .to_vec();
     files(&commands.join("test"), ".rs", &mut sources);
+    files(&commands.join("batch"), ".rs", &mut sources);
     assert!(sources.len() > 6, "{sources:?}");
     for path in sources {
         let text = read(&path);

@@ -170,13 +170,13 @@ impl BoardConfig {
         prepare: impl Fn(&Self) -> Result<T, SetupError>,
     ) -> Result<T, SetupError> {
         match prepare(self) {
-            Err(SetupError::NoReply) => {}
+            Err(SetupError::NoReply(_)) => {}
             other => return other,
         }
         let other_kind = match self.profile.uart.kind {
             UartKind::Acia => UartKind::Sio,
             UartKind::Sio => UartKind::Acia,
-            UartKind::Asci | UartKind::Ns550 => return Err(SetupError::NoReply),
+            kind @ (UartKind::Asci | UartKind::Ns550) => return Err(SetupError::NoReply(kind)),
         };
         let mut other = self.clone();
         other.profile.uart.kind = other_kind;

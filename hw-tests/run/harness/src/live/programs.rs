@@ -91,7 +91,11 @@ impl BoardConfig {
     }
 
     /// Returns to this project's monitor, and returns its identity.
-    fn enter_monitor(&self, link: &mut Link, build: u32) -> Result<Identity, SetupError> {
+    pub(super) fn enter_monitor(
+        &self,
+        link: &mut Link,
+        build: u32,
+    ) -> Result<Identity, SetupError> {
         let found = match loader::enter_monitor(link) {
             Err(LoadError::Link(error @ LinkError::Timeout { .. })) => {
                 return Err(match &self.rom {

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use firmware_wire::{Identity, Role};
-use rcflash_link::LinkError;
 use rcflash_link::loader;
 use rcflash_link::rig::reset::ResetOutcome;
+use rcflash_link::{Link, LinkError};
 
 use super::programs::START_TIMEOUT;
-use super::{LiveBoard, SetupError, stock_monitor};
-use crate::board::BoardError;
+use super::{BoardConfig, LiveBoard, SetupError, stock_monitor};
+use crate::board::{Board, BoardError};
 
 /// How often a disconnected device is polled.
 const DISCONNECT_POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -132,37 +132,8 @@ impl LiveBoard {
         Ok(())
     }
 
-    /// Reopens the port, as soon as the device is connected.
     fn reopen(&mut self) -> Result<(), SetupError> {
-        let max = (self.config.reconnect_timeout.as_millis()
-            / DISCONNECT_POLL_INTERVAL.as_millis())
-        .max(1);
-        let mut polls = 1;
-        while let Err(error) = self.link.reconnect(|| self.board.open()) {
-            // A transcript that can't be written is no disconnected device: fail at once.
-            if u128::from(polls) >= max || matches!(error, BoardError::Transcript(..)) {
-                return Err(error.into());
-            }
-            if self.config.is_cancelled() {
-                let (operation, hint) = ("waiting for the port", String::new());
-                return Err(LinkError::Interrupted { operation, hint }.into());
-            }
-            if polls == POLLS_BEFORE_NOTICE {
-                let seconds = self.config.reconnect_timeout.as_secs();
-                self.notify(&format!("port disconnected; waiting up to {seconds} s"));
-            }
-            polls += 1;
-            self.board.sleep(DISCONNECT_POLL_INTERVAL);
-        }
-        if polls > POLLS_BEFORE_NOTICE {
-            self.notify("port reconnected");
-        }
-        Ok(())
-    }
-
-    /// Reports a message about the board to the user.
-    fn notify(&self, message: &str) {
-        (self.config.on_notice)(&format!("{}: {message}", self.board.name()));
+        reopen(&mut self.link, &mut *self.board, &self.config)
     }
 
     /// Resets the board, or reopens the port if only a person can reset it.
@@ -190,4 +161,37 @@ impl LiveBoard {
             other => Ok(other?),
         }
     }
+}
+
+/// Reopens the port, as soon as the device is connected.
+pub(super) fn reopen(
+    link: &mut Link,
+    board: &mut dyn Board,
+    config: &BoardConfig,
+) -> Result<(), SetupError> {
+    let notify = |board: &dyn Board, message: &str| {
+        (config.on_notice)(&format!("{}: {message}", board.name()));
+    };
+    let max = (config.reconnect_timeout.as_millis() / DISCONNECT_POLL_INTERVAL.as_millis()).max(1);
+    let mut polls = 1;
+    while let Err(error) = link.reconnect(|| board.open()) {
+        // A transcript that can't be written is no disconnected device: fail at once.
+        if u128::from(polls) >= max || matches!(error, BoardError::Transcript(..)) {
+            return Err(error.into());
+        }
+        if config.is_cancelled() {
+            let (operation, hint) = ("waiting for the port", String::new());
+            return Err(LinkError::Interrupted { operation, hint }.into());
+        }
+        if polls == POLLS_BEFORE_NOTICE {
+            let seconds = config.reconnect_timeout.as_secs();
+            notify(board, &format!("port disconnected; waiting up to {seconds} s"));
+        }
+        polls += 1;
+        board.sleep(DISCONNECT_POLL_INTERVAL);
+    }
+    if polls > POLLS_BEFORE_NOTICE {
+        notify(board, "port reconnected");
+    }
+    Ok(())
 }

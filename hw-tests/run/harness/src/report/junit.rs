@@ -106,7 +106,8 @@ fn case_test<S: Suite>(case: &CaseResult<S>) -> Test<'_> {
     let class = case.tags.first().map_or("cases", String::as_str);
     let time = Some(seconds(milliseconds(case)));
     let problem = element.map(|element| case_problem(case, element));
-    Test { time, problem, ..Test::new(&case.id, class, None) }
+    let output = S::output(&case.details).map(str::to_owned);
+    Test { time, problem, output, ..Test::new(&case.id, class, None) }
 }
 
 fn case_problem<S: Suite>(case: &CaseResult<S>, element: &'static str) -> Problem {

@@ -1,0 +1,140 @@
+//! Runs programs on a board.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use cli_support::text::Escape;
+use hil_harness::campaign::{ConnectedBoard, Executor};
+use hil_harness::live::{
+    BoardConfig, ProgramBoard, ProgramEnd, ProgramError, ProgramLimits, SetupError,
+};
+use hil_harness::report::RunTarget;
+use hil_harness::runner::{BaselineStatus, RunEnd, RunOptions, RunSummary};
+use hil_harness::suite::{CaseResult, Verdict};
+use hil_harness::verdict_table::merge_repetitions;
+use rcflash_monitors::HostedProgram;
+
+use super::console::Console;
+use super::stand_in::{MakeMonitor, StandInBoard};
+use super::suite::{Batch, ProgramCase};
+
+/// The board of a run, and how long its programs may take.
+#[derive(Clone)]
+pub(super) struct BatchPlan {
+    pub(super) board: BoardConfig,
+    /// Makes the simulated stock monitor that replaces the board; `None` if there is none.
+    pub(super) stand_in: Option<MakeMonitor>,
+    pub(super) limits: ProgramLimits,
+}
+
+/// Runs programs on a board.
+pub(super) struct BatchExecutor {
+    board: ProgramBoard,
+    limits: ProgramLimits,
+}
+
+impl BatchExecutor {
+    pub(super) fn prepare(plan: &BatchPlan) -> Result<Self, SetupError> {
+        let board = ProgramBoard::connect(&plan.board, |board| match plan.stand_in {
+            Some(make) => Box::new(StandInBoard::new(make())),
+            None => board,
+        })?;
+        Ok(Self { board, limits: plan.limits })
+    }
+
+    /// Runs a program once.
+    fn run_case(&mut self, case: &ProgramCase) -> Result<CaseResult<Batch>, RunEnd> {
+        let error = |why: String| CaseResult::with_reason(case, Verdict::Error, why);
+        let program = match &case.program {
+            Ok(program) => program,
+            Err(why) => return Ok(error(why.clone())),
+        };
+        let mut console = Console::new(&case.criteria);
+        let hosted =
+            HostedProgram { image: &program.image, entry: program.entry, top: program.top };
+        let (end, time) = match self.board.run(hosted, self.limits, &mut console) {
+            Ok(ended) => ended,
+            Err(ProgramError::Refused(why)) => return Ok(error(why.to_string())),
+            Err(ProgramError::Board(why)) => return Err(RunEnd::BoardLost(why.to_string())),
+        };
+        Ok(result(case, console, end, time))
+    }
+}
+
+fn result(
+    case: &ProgramCase,
+    console: Console,
+    end: ProgramEnd,
+    time: Duration,
+) -> CaseResult<Batch> {
+    let (details, failure) = console.judge(end);
+    let verdict = if failure.is_some() { Verdict::Fail } else { Verdict::Pass };
+    let mut result = CaseResult::<Batch>::new(case, verdict);
+    if failure.is_some() {
+        let last = details.output.lines().rev().find(|line| !line.trim().is_empty());
+        result.differences.extend(last.map(|line| format!("the last line: {}", line.escaped())));
+    }
+    result.reason = failure;
+    result.details = details;
+    result.attempts = 1;
+    result.elapsed_us = time.as_micros().try_into().unwrap_or(u64::MAX);
+    result
+}
+
+impl Executor for BatchExecutor {
+    type Suite = Batch;
+    type Plan = BatchPlan;
+
+    fn board_config(plan: &mut BatchPlan) -> Option<&mut BoardConfig> {
+        Some(&mut plan.board)
+    }
+
+    fn board(&self) -> ConnectedBoard {
+        let name = self.board.name().to_owned();
+        ConnectedBoard {
+            name: name.clone(),
+            program: "programs".to_owned(),
+            identity: None,
+            own_routines: Vec::new(),
+            target: RunTarget { board: name, ..RunTarget::default() },
+        }
+    }
+
+    fn run(
+        &mut self,
+        cases: &mut dyn Iterator<Item = ProgramCase>,
+        options: RunOptions,
+        on_result: &mut dyn FnMut(CaseResult<Batch>),
+    ) -> RunSummary {
+        let mut summary = RunSummary::default();
+        while summary.ended == RunEnd::Complete {
+            if options.interrupted.load(Ordering::Relaxed) {
+                summary.ended = RunEnd::Interrupted;
+                break;
+            }
+            let Some(case) = cases.next() else { break };
+            let mut result = self.run_case(&case);
+            for _ in 1..options.repeat {
+                let Ok(before) = result else { break };
+                result = self.run_case(&case).map(|again| merge_repetitions(before, again));
+            }
+            match result {
+                Ok(result) => {
+                    let status = options.baseline.map(|known| known.compare(&result));
+                    let is_good =
+                        result.verdict == Verdict::Pass || status == Some(BaselineStatus::Known);
+                    on_result(result);
+                    if options.fail_fast && !is_good {
+                        summary.ended = RunEnd::FirstFailure;
+                    }
+                }
+                Err(end) => {
+                    on_result(CaseResult::new(&case, Verdict::NotRun));
+                    let is_stopped = options.interrupted.load(Ordering::Relaxed);
+                    summary.ended = if is_stopped { RunEnd::Interrupted } else { end };
+                }
+            }
+        }
+        summary
+    }
+}
