@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use board_simulator::routines::{Call, CallEnd, Entry, Outcome};
 use board_simulator::{Probe, ViolationKind};
+use cli_support::exit::CommandError;
 use cli_support::text::Escape;
 use firmware::ProgramKind;
 use firmware::build::build;
+use firmware::profile::BoardProfile;
 use firmware_wire::{CallRefusal, ErrorCode};
 use hil_harness::board::Board;
 use hil_harness::file_system::OsFileSystem;
@@ -95,6 +97,20 @@ impl BoardMachine {
         let caller = attach(&mut live)?;
         let (loaded, is_lost) = (LoadedProgram::default(), false);
         Ok(Self { live, caller, loaded, is_lost, restarts: 0, disconnects: 0, batch: 1 })
+    }
+
+    /// Returns the first and the last address of the memory that the caller leaves to programs.
+    /// `choose` chooses the caller in RAM, in flash, or beside a stock monitor.
+    ///
+    /// # Errors
+    /// Returns an error if the caller can't be built.
+    pub fn free_memory(
+        choose: impl FnOnce([ProgramKind; 3]) -> ProgramKind,
+    ) -> Result<(u16, u16), CommandError> {
+        // It is the same on all boards, and this one has memory for each kind.
+        let caller = build(&BoardProfile::named("rc2014-zed")?, choose(CALLER_KINDS))?;
+        let symbol = |name| caller.program.symbol(name).unwrap_or_default();
+        Ok((symbol("LOADLO"), symbol("LOADHI")))
     }
 
     /// Stores blocks in memory; after an error the board must be restarted.
@@ -275,15 +291,7 @@ impl Machine for BoardMachine {
             return Err(MachineError::Unloadable(why.to_owned()));
         }
         let free = self.caller.identity().load_range;
-        if let Some((first, last)) = program.linked.image.bounds()
-            && (first < free.0 || last > free.1)
-        {
-            return Err(MachineError::Unloadable(format!(
-                "the program occupies {first:04X}H to {last:04X}H, but the caller on the board \
-                 leaves {:04X}H to {:04X}H to programs: change 'origin' or 'layout'",
-                free.0, free.1
-            )));
-        }
+        program.check_room(free).map_err(MachineError::Unloadable)?;
         self.ensure_running()?;
         let mut loaded = LoadedProgram::new(program, free, self.loaded.written.clone());
         self.upload(&loaded.content())?;
@@ -333,6 +341,10 @@ impl Machine for BoardMachine {
         let bytes = inspect::read(&mut self.live.link, space, address.into(), length, |_| {});
         self.is_lost = bytes.is_err();
         Ok(bytes.map_err(CallerError::from)?)
+    }
+
+    fn free_memory(&self) -> Option<(u16, u16)> {
+        Some(self.caller.identity().load_range)
     }
 
     fn leave(&mut self) -> Result<(), MachineError> {

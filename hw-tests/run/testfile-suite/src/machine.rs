@@ -105,6 +105,11 @@ pub trait Machine {
     /// Returns `MachineError` if the machine fails.
     fn read(&mut self, address: u16, length: usize) -> Result<Vec<u8>, MachineError>;
 
+    /// Returns the first and the last address of the memory that a board leaves to programs.
+    fn free_memory(&self) -> Option<(u16, u16)> {
+        None
+    }
+
     /// Ends the use of the machine: a board returns to its stock monitor, if it has one.
     ///
     /// # Errors
