@@ -118,7 +118,7 @@ fn damage(instructions: &str, wrap: fn(Box<dyn Board>) -> Box<dyn Board>) -> Str
     std::fs::write(folder.path().join("xchng.asm"), &broken).expect("a file");
     let board = BoardConfig { board: BoardKind::InProcess, ..BoardConfig::simulated(classic()) };
     let mut config = SargonConfig::from(board);
-    config.suite.evaluator.own = Some(folder.path().to_owned());
+    config.evaluator.own = Some(folder.path().to_owned());
     let programs = Arc::new(config.programs().unwrap_or_else(|error| panic!("{error}")));
     let board = SargonBoard::prepare_with(&config, programs, &OsFileSystem, wrap);
     let mut board = board.unwrap_or_else(|error| panic!("{error}"));
