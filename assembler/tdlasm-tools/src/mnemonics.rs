@@ -3,71 +3,35 @@
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
-use tdlasm::isa::{FORMS, Form, Register};
+use tdlasm::isa::{FORMS, Form, Register, zilog};
+pub(crate) use tdlasm::syntax::zilog::Directive as ZilogDirective;
 
-/// The registers and conditions of Zilog's assemblers.
-const ZILOG_OPERANDS: [&str; 31] = [
-    "A", "B", "C", "D", "E", "H", "L", "I", "R", "F", "AF", "BC", "DE", "HL", "SP", "IX", "IY",
-    "IXH", "IXL", "IYH", "IYL", "NZ", "Z", "NC", "PO", "PE", "P", "M", "AF'", "NV", "V",
+/// Zilog's names of directives with a counterpart, and those of ASxxxx, where sources end without a
+/// directive.
+const WRITTEN: [(ZilogDirective, &str, &str); 10] = [
+    (ZilogDirective::Bytes, "DB", ".DB"),
+    (ZilogDirective::Words, "DW", ".DW"),
+    (ZilogDirective::Reserve, "DS", ".DS"),
+    (ZilogDirective::Origin, "ORG", ".ORG"),
+    (ZilogDirective::End, "END", "; END"),
+    (ZilogDirective::Include, "INCLUDE", ".INCLUDE"),
+    (ZilogDirective::External, "EXTERN", ".GLOBL"),
+    (ZilogDirective::Global, "GLOBAL", ".GLOBL"),
+    (ZilogDirective::Constant, "EQU", "="),
+    (ZilogDirective::Variable, "DEFL", "="),
 ];
 
-/// Zilog's names of the pairs, and the registers that stand for them in TDL.
-pub(crate) const ZILOG_PAIRS: [(&str, Register); 7] = [
-    ("BC", Register::B),
-    ("DE", Register::D),
-    ("HL", Register::H),
-    ("SP", Register::Sp),
-    ("AF", Register::Psw),
-    ("IX", Register::X),
-    ("IY", Register::Y),
-];
-
-/// The directives of Zilog's dialect that have a counterpart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ZilogDirective {
-    Bytes,
-    Words,
-    Reserve,
-    Origin,
-    End,
-    Include,
-    External,
-    Global,
-    Constant,
-    Variable,
+/// Returns the directive of a word in Zilog's notation if it has a counterpart. Those with a period
+/// have none, since in TDL they may be others.
+pub(crate) fn zilog_directive(word: &[u8]) -> Option<ZilogDirective> {
+    let directive = ZilogDirective::from_word(word).filter(|_| !word.starts_with(b"."))?;
+    WRITTEN.iter().any(|(known, ..)| *known == directive).then_some(directive)
 }
 
-impl ZilogDirective {
-    /// The names, with their counterparts in ASxxxx, where sources end without a directive. The
-    /// first of several is written.
-    const NAMES: [(&str, &str, Self); 15] = [
-        ("DB", ".DB", Self::Bytes),
-        ("DEFB", ".DB", Self::Bytes),
-        ("DEFM", ".DB", Self::Bytes),
-        ("DW", ".DW", Self::Words),
-        ("DEFW", ".DW", Self::Words),
-        ("DS", ".DS", Self::Reserve),
-        ("DEFS", ".DS", Self::Reserve),
-        ("ORG", ".ORG", Self::Origin),
-        ("END", "; END", Self::End),
-        ("INCLUDE", ".INCLUDE", Self::Include),
-        ("EXTERN", ".GLOBL", Self::External),
-        ("GLOBAL", ".GLOBL", Self::Global),
-        ("PUBLIC", ".GLOBL", Self::Global),
-        ("EQU", "=", Self::Constant),
-        ("DEFL", "=", Self::Variable),
-    ];
-
-    pub(crate) fn from_word(word: &[u8]) -> Option<Self> {
-        let mut names = Self::NAMES.iter();
-        let known = names.find(|(name, ..)| word.eq_ignore_ascii_case(name.as_bytes()));
-        known.map(|(.., directive)| *directive)
-    }
-
-    pub(crate) fn name(self, is_asxxxx: bool) -> &'static str {
-        let known = Self::NAMES.iter().find(|(.., directive)| *directive == self);
-        known.map_or("", |(name, asxxxx, _)| if is_asxxxx { asxxxx } else { name })
-    }
+/// Returns Zilog's name of a directive with a counterpart, or that of ASxxxx.
+pub(crate) fn written_name(directive: ZilogDirective, is_asxxxx: bool) -> &'static str {
+    let known = WRITTEN.iter().find(|(known, ..)| *known == directive);
+    known.map_or("", |(_, name, asxxxx)| if is_asxxxx { asxxxx } else { name })
 }
 
 static TDL: LazyLock<FxHashMap<&str, &[Form]>> = LazyLock::new(|| {
@@ -78,60 +42,13 @@ static TDL: LazyLock<FxHashMap<&str, &[Form]>> = LazyLock::new(|| {
     forms.into_iter().collect()
 });
 
-static ZILOG: LazyLock<FxHashMap<&str, Vec<&Form>>> = LazyLock::new(|| {
-    let mut forms: FxHashMap<&str, Vec<&Form>> = FxHashMap::default();
-    for form in FORMS {
-        forms.entry(zilog_form(form).0).or_default().push(form);
-    }
-    forms
-});
-
-pub(crate) fn zilog_form(form: &Form) -> (&'static str, &'static str) {
-    form.zilog.split_once(' ').unwrap_or((form.zilog, ""))
-}
-
-/// An operand in Zilog's spelling of a form.
-pub(crate) enum ZilogOperand {
-    Literal(&'static str),
-    /// The operand of TDL with this number, perhaps in parentheses.
-    Placeholder {
-        number: usize,
-        inside: bool,
-    },
-}
-
-pub(crate) fn zilog_operands(form: &Form) -> impl Iterator<Item = ZilogOperand> {
-    let tokens = zilog_form(form).1.split(',').filter(|token| !token.is_empty());
-    tokens.map(|token| match token {
-        "{0}" => ZilogOperand::Placeholder { number: 0, inside: false },
-        "{1}" => ZilogOperand::Placeholder { number: 1, inside: false },
-        "({0})" => ZilogOperand::Placeholder { number: 0, inside: true },
-        "({1})" => ZilogOperand::Placeholder { number: 1, inside: true },
-        word => ZilogOperand::Literal(word),
-    })
-}
-
 /// Returns the forms of a mnemonic in TDL; empty if `word` is not a mnemonic.
 pub fn tdl_forms(word: &[u8]) -> &'static [Form] {
     TDL.get(&*upper(word)).copied().unwrap_or_default()
 }
 
 pub(crate) fn is_zilog_mnemonic(word: &[u8]) -> bool {
-    !zilog_forms(word).is_empty()
-}
-
-pub(crate) fn zilog_forms(word: &[u8]) -> &'static [&'static Form] {
-    ZILOG.get(&*upper(word)).map_or(&[], Vec::as_slice)
-}
-
-pub(crate) fn is_zilog_operand(word: &[u8]) -> bool {
-    word.len() <= 3
-        && ZILOG_OPERANDS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
-}
-
-/// Returns `true` if a symbol may contain this byte in Zilog's dialect.
-pub(crate) fn is_zilog_symbol(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'?' | b'@')
+    !zilog::forms(word).is_empty()
 }
 
 /// Whether a byte stands for itself in a quoted text of every assembler.

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tdlasm::source::{Loader, find_inserted, plain_text};
 use tdlasm::syntax::directive::Directive;
-use tdlasm::syntax::lex;
-
-use crate::mnemonics::is_zilog_symbol;
+use tdlasm::syntax::{lex, zilog};
 
 const MAX_INCLUDED_FILES: usize = 1000;
 
@@ -200,7 +198,7 @@ impl SourceScan {
 /// Returns the words of a line outside of quotes, and the end of the line or the start of its
 /// comment.
 fn words(line: &[u8]) -> (Vec<Range<usize>>, usize) {
-    let is_word = |byte: u8| lex::is_symbol(byte) || is_zilog_symbol(byte);
+    let is_word = |byte: u8| lex::is_symbol(byte) || zilog::is_symbol(byte);
     let mut ranges = Vec::new();
     let mut at = 0;
     while let Some(byte) = line.get(at).filter(|byte| **byte != b';') {

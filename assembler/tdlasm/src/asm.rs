@@ -45,14 +45,15 @@ mod statement_end;
 mod suggestions;
 mod symbol;
 mod value;
+mod zilog;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::diag::DiagnosticCode;
 use crate::source::{Loader, Origin, Span};
 
 pub use assembler::Assembly;
-pub use options::{ConsoleReply, Cpu, ForeignTranslator, Options};
+pub use options::{ConsoleReply, Cpu, ForeignTranslator, Notation, Options};
 
 use assembler::Assembler;
 use pass::Pass;
@@ -69,6 +70,8 @@ pub fn run(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembl
 }
 
 fn run_passes(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembly {
+    let first = files.first().map_or(Path::new(""), PathBuf::as_path);
+    let options = &options.clone().for_source(first);
     let mut assembler = Assembler::new(loader, options);
     assembler.read(files);
     assembler.begin_second_pass();
@@ -94,7 +97,10 @@ impl Assembler<'_> {
                 }
             }
             if at + 1 == files.len() && !self.input.ended {
-                self.warn_no_end();
+                match self.options.notation {
+                    Notation::Tdl => self.warn_no_end(),
+                    Notation::Zilog => zilog::report_open(self),
+                }
             }
         }
         self.finish_module();

@@ -3,6 +3,7 @@
 mod decode;
 mod flags;
 mod table;
+pub mod zilog;
 
 pub use decode::{Decoded, decode};
 pub use table::FORMS;

@@ -44,7 +44,7 @@ pub mod syntax;
 
 use std::path::{Path, PathBuf};
 
-pub use asm::{Assembly, ConsoleReply, Cpu, ForeignTranslator, Options};
+pub use asm::{Assembly, ConsoleReply, Cpu, ForeignTranslator, Notation, Options};
 
 /// Error returned by [`assemble`]: the program has errors.
 ///

@@ -5,6 +5,8 @@
 //! include = ["include"]            # searched by .INSERT, after the directory of the file
 //! exclude = ["old"]                # directories whose sources editors ignore
 //! long-symbols = true              # all characters of a symbol are significant; default: six
+//! zilog = true                     # the sources are in Zilog's notation
+//! case-sensitive = true            # there, capital and small letters of symbols differ
 //! pabs = false                     # whether `.PROG.` is absolute code from 0 on
 //! cpu = "z180"                     # the processor, for messages: z80 (default) or z180
 //!
@@ -34,7 +36,7 @@ use std::{fs, io};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::asm::{Cpu, Options};
+use crate::asm::{Cpu, Notation, Options};
 use crate::source::{normalize_path, read_file};
 use crate::syntax::lex;
 
@@ -86,6 +88,8 @@ pub struct Program {
     include: Vec<PathBuf>,
     define: BTreeMap<String, u16>,
     long_symbols: Option<bool>,
+    zilog: Option<bool>,
+    case_sensitive: Option<bool>,
     pabs: Option<bool>,
     cpu: Option<Cpu>,
 }
@@ -98,6 +102,8 @@ struct Written {
     exclude: Vec<PathBuf>,
     define: BTreeMap<String, u16>,
     long_symbols: Option<bool>,
+    zilog: Option<bool>,
+    case_sensitive: Option<bool>,
     pabs: Option<bool>,
     cpu: Option<Cpu>,
     program: Vec<Program>,
@@ -128,8 +134,18 @@ impl Project {
         };
         let written: Written = toml::from_str(text).map_err(syntax)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        let Written { include, define, long_symbols, pabs, cpu, .. } = written;
-        let shared = Program { include, define, long_symbols, pabs, cpu, ..Program::default() };
+        let Written { include, define, long_symbols, zilog, case_sensitive, pabs, cpu, .. } =
+            written;
+        let shared = Program {
+            include,
+            define,
+            long_symbols,
+            zilog,
+            case_sensitive,
+            pabs,
+            cpu,
+            ..Program::default()
+        };
         let shared = shared.within(path, &folder)?;
         let excluded = written.exclude.iter().map(|one| folder.join(one)).collect();
         let mut programs = Vec::new();
@@ -192,6 +208,10 @@ impl Project {
             program.and_then(choose).or_else(|| choose(&self.shared)).unwrap_or(false)
         };
         options.long_symbols |= of(|settings| settings.long_symbols);
+        options.case_sensitive |= of(|settings| settings.case_sensitive);
+        if of(|settings| settings.zilog) {
+            options.notation = Notation::Zilog;
+        }
         options.absolute_prog |= of(|settings| settings.pabs);
         let cpu = program.and_then(|settings| settings.cpu).or(self.shared.cpu);
         options.cpu = options.cpu.or(cpu);

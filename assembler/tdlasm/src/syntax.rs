@@ -5,5 +5,6 @@ pub mod directive;
 pub mod expr;
 pub mod lex;
 pub mod work;
+pub mod zilog;
 
 pub use cursor::Cursor;

@@ -373,9 +373,9 @@ impl CodeMap {
         self.programs.iter().find_map(|program| program.image.byte(address))
     }
 
-    /// Formats an address as `XCHNG+3`, that of a local label as `XCHNG..L`, or as four digits.
+    /// Formats an address as `XCHNG+3`, that of a local label as `XCHNG..L`, or as `8123H`.
     pub fn address_name(&self, address: u16) -> String {
-        self.symbolic_address(address).unwrap_or_else(|| format!("{address:04X}"))
+        self.symbolic_address(address).unwrap_or_else(|| format!("{address:04X}H"))
     }
 
     fn symbolic_address(&self, address: u16) -> Option<String> {

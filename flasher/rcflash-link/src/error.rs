@@ -86,12 +86,14 @@ pub enum LinkError {
     },
 }
 
-/// Returns a hint for a port that failed; a full disk is not the cable's fault.
+/// Returns a hint for a port that failed; a full disk, or a recording of other traffic, is not the
+/// cable's fault.
 #[must_use]
 pub fn io_hint(port: &str, source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull => "",
         _ if port.contains("://") => "; is its server still running?",
+        io::ErrorKind::InvalidData => "",
         _ => "; is it still plugged in?",
     }
 }

@@ -42,7 +42,7 @@ const READ_CHUNK_BYTES: u16 = 0x80;
 const MAX_ATTEMPTS: usize = 5;
 /// The maximum number of times the hex loader is typed in until its checksum is correct.
 const MAX_ROUNDS: usize = 2;
-/// How long BASIC may take to echo a line: it echoes each character at once.
+/// How long BASIC may take to echo a line whose echo has begun: it echoes each character at once.
 const ECHO_TIMEOUT: Duration = Duration::from_millis(400);
 /// The byte before USR's address, a JP instruction.
 const JUMP: u8 = 0xC3;
@@ -350,8 +350,7 @@ fn type_until_echoed(
         session.take_received();
         *attempts += 1;
         session.send(operation, command.as_bytes())?;
-        let echoed = |received: &[u8]| received.ends_with(command.as_bytes());
-        received = match session.receive_until(operation, ECHO_TIMEOUT, echoed) {
+        received = match receive_echo(session, operation, command) {
             Ok(_) => return Ok(()),
             Err(LoaderError::NoReply { .. }) => session.take_received(),
             Err(error) => return Err(error),
@@ -359,10 +358,22 @@ fn type_until_echoed(
         exchange::exchange(session, operation, KILL_LINE, MAX_CHAR_GAP * 2)?;
     }
     if received.is_empty() {
-        return Err(session.timeout_error(operation, ECHO_TIMEOUT * MAX_ATTEMPTS as u32));
+        return Err(session.timeout_error(operation, REPLY_TIMEOUT * MAX_ATTEMPTS as u32));
     }
     let text = exchange::escape_tail(&received);
     Err(LoaderError::UnexpectedReply { peer: NAME, operation, text })
+}
+
+/// Receives the echo of a command, of which characters may be lost once it has begun.
+fn receive_echo(
+    session: &mut MonitorSession,
+    operation: &'static str,
+    command: &str,
+) -> Result<Vec<u8>> {
+    let began = session.receive_until(operation, REPLY_TIMEOUT, |received| !received.is_empty())?;
+    session.unread(&began);
+    session
+        .receive_until(operation, ECHO_TIMEOUT, |received| received.ends_with(command.as_bytes()))
 }
 
 /// Calls the loader and returns the stack pointer that it reports.

@@ -12,7 +12,7 @@ use crate::description::{ADDRESS, FIRST, LAST, LINE, LoadFormat, MonitorDescript
 use crate::dump::{self, Memory, ROW_BYTES};
 use crate::error::{LoaderError, Result};
 use crate::event::{LoadEvent, LoadObserver, LoadStage};
-use crate::exchange::{self, MAX_CHAR_GAP, MAX_SILENCE, REPLY_TIMEOUT, type_checked};
+use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT, type_checked};
 use crate::handshake::{CORRUPTED_RECORD_FILL, abort_load_with, clear_line};
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
@@ -293,7 +293,7 @@ impl HexMonitor for Described {
             let is_page = |text: &[u8]| {
                 dump.rows > 0 && text.ends_with(b"\n") && dump::parse_rows(text).len() >= dump.rows
             };
-            let received = session.receive_while_coming(OPERATION, MAX_SILENCE, |text| {
+            let received = session.receive_while_coming(OPERATION, REPLY_TIMEOUT, |text| {
                 self.at_prompt(text) || is_page(text)
             })?;
             let rows = dump::parse_rows(&received);

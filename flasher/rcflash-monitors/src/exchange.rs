@@ -8,15 +8,16 @@ use crate::error::{LoaderError, Result, hex_pairs};
 use crate::prompt::identify_prompt;
 use crate::session::MonitorSession;
 
-/// How long an idle monitor may take to reply.
-pub(crate) const REPLY_TIMEOUT: Duration = Duration::from_secs(1);
-/// The longest silence within a dump: many times the latency of an adapter or a network.
-pub(crate) const MAX_SILENCE: Duration = Duration::from_secs(2);
+/// How long a monitor that is known to be there may be silent before a reply and within it: many
+/// times the latency of an adapter, a network or a busy emulator.
+pub(crate) const REPLY_TIMEOUT: Duration = Duration::from_secs(4);
 /// The maximum gap between characters of a reply, which is complete after that if it ends with a
 /// prompt; USB adapters delay characters by up to 16 ms.
 pub(crate) const MAX_CHAR_GAP: Duration = Duration::from_millis(60);
 /// A reply without a prompt is complete after this gap.
 pub(crate) const REPLY_QUIET: Duration = Duration::from_millis(300);
+/// About how long a board without a reply is tried.
+const HANDSHAKE_TIME: Duration = Duration::from_secs(2);
 /// The maximum duration of a reply; longer ones have no end.
 const MAX_REPLY_TIME: Duration = Duration::from_secs(3);
 
@@ -52,6 +53,27 @@ pub(crate) fn exchange(
         session.receive(operation, left.min(Duration::from_millis(50)))?;
     }
     receive_reply(session, operation)
+}
+
+/// Types a command at a prompt, and returns its echo and the reply. What comes before its echo is a
+/// late reply to something else. If there is no echo or no prompt, returns what was received.
+pub(crate) fn command(
+    session: &mut MonitorSession,
+    operation: &'static str,
+    command: &str,
+    at_prompt: impl Fn(&[u8]) -> bool,
+) -> Result<Vec<u8>> {
+    let echo = |received: &[u8]| {
+        received.windows(command.len()).position(|typed| typed == command.as_bytes())
+    };
+    session.take_received();
+    session.send(operation, format!("{command}\r").as_bytes())?;
+    let is_whole = |received: &[u8]| at_prompt(received) && echo(received).is_some();
+    let mut received = match session.receive_while_coming(operation, REPLY_TIMEOUT, is_whole) {
+        Err(LoaderError::NoReply { .. }) => session.take_received(),
+        received => received?,
+    };
+    Ok(received.split_off(echo(&received).unwrap_or(0)))
 }
 
 /// Receives a reply until [`MAX_CHAR_GAP`] after a prompt, else [`REPLY_QUIET`].
@@ -128,7 +150,7 @@ pub(crate) fn no_peer_error(session: &MonitorSession, operation: &'static str) -
     LoaderError::NoReply {
         port: session.port_name(),
         operation,
-        waited: REPLY_TIMEOUT * 2,
+        waited: HANDSHAKE_TIME,
         recent_traffic: session.recent_traffic(),
         hint: "press reset, check the cable and the board's speed, or try --flow none",
     }

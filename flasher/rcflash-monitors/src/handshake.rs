@@ -30,8 +30,9 @@ const UNSOLICITED_WINDOW: Duration = Duration::from_millis(100);
 const REPLY_START_TIMEOUT: Duration = Duration::from_millis(500);
 /// The same for a single key.
 const KEY_REPLY_TIMEOUT: Duration = Duration::from_millis(150);
-/// How long a BASIC that was given the top of memory is silent while it tests each byte.
-const MEMORY_TEST_TIMEOUT: Duration = Duration::from_millis(1500);
+/// How long a program that replies with empty lines may take to evaluate a product: a BASIC that was
+/// given the top of memory is silent for 1.5 s while it tests each byte.
+const MEMORY_TEST_TIMEOUT: Duration = Duration::from_millis(3500);
 /// Backspaces sent at a time: a polled serial chip buffers two while the monitor echoes.
 const BACKSPACES: &[u8] = b"\x08\x08";
 /// More pairs of backspaces than the longest line, 126 characters, needs.

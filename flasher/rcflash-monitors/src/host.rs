@@ -27,7 +27,7 @@ const CPM_ORIGIN: u16 = 0x0100;
 /// The source of the code before the program in that file.
 const PROLOGUE_SOURCE: &str = include_str!("cpmldr.asm");
 /// How long a program that is in memory may take until it announces itself.
-const MAX_START_TIME: Duration = Duration::from_millis(500);
+const MAX_START_TIME: Duration = Duration::from_secs(4);
 /// The same for CP/M, which reads it from a disk: floppies take seconds.
 const MAX_DISK_TIME: Duration = Duration::from_secs(10);
 /// How long XM may take to reply; its first request comes after up to ten seconds.

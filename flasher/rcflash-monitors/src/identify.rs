@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::basic::Dialect;
 use crate::error::Result;
-use crate::exchange::{REPLY_TIMEOUT, exchange};
+use crate::exchange::{self, REPLY_TIMEOUT, exchange};
 use crate::processor::{BoardProcessor, scm_processor};
-use crate::prompt::{MEMORY_TOP_PROMPT, Peer, START_PROMPTS};
+use crate::prompt::{MEMORY_TOP_PROMPT, Peer, START_PROMPTS, at_romwbw_prompt};
 use crate::session::MonitorSession;
 use crate::{basic_output, dump};
 
@@ -82,8 +82,8 @@ fn boot_loader(session: &mut MonitorSession, text: &str) -> Result<Identificatio
 
 /// Returns the release of RomWBW: from HBIOS's magic number, or from the form of the prompt.
 pub(crate) fn romwbw_release(session: &mut MonitorSession, text: &str) -> Result<Identification> {
-    let command = format!("D {HBIOS_IDENT:04X} {:04X}\r", HBIOS_IDENT + 15);
-    let received = exchange(session, OPERATION, command.as_bytes(), REPLY_TIMEOUT)?;
+    let command = format!("D {HBIOS_IDENT:04X} {:04X}", HBIOS_IDENT + 15);
+    let received = exchange::command(session, OPERATION, &command, at_romwbw_prompt)?;
     let rows = dump::parse_rows(&received);
     let magic_row =
         rows.first().filter(|(at, bytes)| *at == HBIOS_IDENT && bytes[..2] == HBIOS_MAGIC);

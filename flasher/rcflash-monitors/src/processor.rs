@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::exchange;
+use crate::prompt::at_romwbw_prompt;
 use crate::session::MonitorSession;
 
 /// Ports of ICR and CBAR on boards that have the chip's registers at C0h to FFh, the bits of each
@@ -37,8 +38,9 @@ pub(crate) fn scm_processor(help: &str) -> BoardProcessor {
 /// Returns the processor under RomWBW's debug monitor, which is at its prompt.
 pub(crate) fn romwbw_processor(session: &mut MonitorSession) -> Result<BoardProcessor> {
     for (port, mask, expected) in REGISTERS {
-        let command = format!("I {port:02X}\r");
-        let reply = exchange::send_keys(session, "identifying the processor", command.as_bytes())?;
+        let command = format!("I {port:02X}");
+        let reply =
+            exchange::command(session, "identifying the processor", &command, at_romwbw_prompt)?;
         if parse_port(&reply).is_none_or(|value| value & mask != expected) {
             return Ok(BoardProcessor::Z80);
         }

@@ -54,6 +54,14 @@ impl fmt::Display for Peer {
     }
 }
 
+/// Returns `true` if the text ends with the prompt of RomWBW's debug monitor.
+pub(crate) fn at_romwbw_prompt(received: &[u8]) -> bool {
+    // The whole text is read only where it may end: a dump asks after each character.
+    received.len() > 1
+        && received.ends_with(b">")
+        && identify_prompt(received) == Some(Peer::RomwbwMonitor)
+}
+
 /// The prompts of a BASIC after its start.
 pub(crate) const MEMORY_TOP_PROMPT: &str = "Memory top? ";
 pub(crate) const START_PROMPTS: [&str; 2] = ["Cold or warm start (C or W)? ", "(C|W) ? "];

@@ -22,18 +22,16 @@ use tdlasm::image::Image;
 use crate::dump::{self, Memory};
 use crate::error::{LoaderError, Result};
 use crate::event::{LoadEvent, LoadObserver};
-use crate::exchange::{self, MAX_CHAR_GAP, MAX_SILENCE, REPLY_TIMEOUT};
+use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
 use crate::handshake::{CORRUPTED_RECORD_FILL, HandshakeResult, abort_hex_load};
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
 use crate::processor::{self, BoardProcessor};
-use crate::prompt::Peer;
+use crate::prompt::{Peer, at_romwbw_prompt};
 use crate::records::{END_RECORD, HexRecord, hex_records};
 use crate::session::MonitorSession;
 use crate::{identify, reach};
-use console::{
-    ABORTING, NAME, abort_load, at_prompt, clear_command_line, report_refusal, type_command,
-};
+use console::{ABORTING, NAME, abort_load, clear_command_line, report_refusal, type_command};
 
 /// Below are the processor's vectors, above the monitor and HBIOS; their lower end differs by
 /// version, so this range leaves a margin.
@@ -139,8 +137,11 @@ impl HexMonitor for Romwbw {
             return report_refusal(session, line.number);
         }
         session.send_paced("sending the last line", END_RECORD.as_bytes(), pace)?;
-        match session.receive_until("waiting for the report of the load", REPORT_TIMEOUT, at_prompt)
-        {
+        match session.receive_until(
+            "waiting for the report of the load",
+            REPORT_TIMEOUT,
+            at_romwbw_prompt,
+        ) {
             Ok(received) if is_success(&received) => Ok(LoadReport::Success),
             Ok(received) => {
                 clear_command_line(session)?;
@@ -155,7 +156,7 @@ impl HexMonitor for Romwbw {
         const OPERATION: &str = "reading memory back";
         let command = format!("D {first:04X} {last:04X}");
         type_command(session, OPERATION, &command, command.as_bytes())?;
-        let received = session.receive_while_coming(OPERATION, MAX_SILENCE, at_prompt)?;
+        let received = session.receive_while_coming(OPERATION, REPLY_TIMEOUT, at_romwbw_prompt)?;
         let mut memory = Memory::new();
         dump::store_rows(&mut memory, &dump::parse_rows(&received));
         if memory.contains_key(&first) && memory.contains_key(&last) {
@@ -187,7 +188,8 @@ impl HexMonitor for Romwbw {
         let mut recover = || -> Result<bool> {
             session.discard_unsent()?;
             let received = abort_hex_load(session, ABORTING, CORRUPTED_RECORD_FILL)?;
-            Ok(at_prompt(&received) || at_prompt(&exchange::send_keys(session, ABORTING, b"\r")?))
+            Ok(at_romwbw_prompt(&received)
+                || at_romwbw_prompt(&exchange::send_keys(session, ABORTING, b"\r")?))
         };
         match recover() {
             Ok(true) => {
@@ -224,11 +226,11 @@ fn enter_monitor(session: &mut MonitorSession, found: &HandshakeResult) -> Resul
     let keys: &[u8] = if found.received.ends_with(b"===> ") { b"M" } else { b"M\r" };
     for _ in 0..ENTER_ATTEMPTS {
         let received = exchange::send_keys(session, OPERATION, keys)?;
-        if at_prompt(&received) {
+        if at_romwbw_prompt(&received) {
             return Ok(received);
         }
         session.pause(OPERATION, LOADER_DISCARD_TIME)?;
-        if at_prompt(session.received()) {
+        if at_romwbw_prompt(session.received()) {
             return Ok(session.take_received());
         }
     }
@@ -261,7 +263,7 @@ mod tests {
 
     #[test]
     fn the_prompt_needs_its_line_end_or_bank() {
-        assert!(at_prompt(b"\r\n8E>") && at_prompt(b"\r\n>"));
-        assert!(!at_prompt(b">") && !at_prompt(b"\r\nA0>"));
+        assert!(at_romwbw_prompt(b"\r\n8E>") && at_romwbw_prompt(b"\r\n>"));
+        assert!(!at_romwbw_prompt(b">") && !at_romwbw_prompt(b"\r\nA0>"));
     }
 }

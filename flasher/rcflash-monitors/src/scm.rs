@@ -18,7 +18,7 @@ use tdlasm::image::Image;
 use crate::dump::{self, Memory, ROW_BYTES};
 use crate::error::{LoaderError, Result};
 use crate::event::LoadObserver;
-use crate::exchange::{self, MAX_CHAR_GAP, MAX_SILENCE, REPLY_TIMEOUT};
+use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
 use crate::handshake::{CORRUPTED_RECORD_FILL, abort_hex_load};
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
@@ -35,8 +35,6 @@ const FREE: RangeInclusive<u16> = 0x8000..=0xFBFF;
 const READY: &[u8] = b"Ready\r\n\r\n*";
 /// How long the report of a load may take after its last character.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(3);
-/// The longest reply to HELP takes half a second.
-const HELP_TIMEOUT: Duration = Duration::from_secs(3);
 /// Rows of a page of the dump, after which the monitor waits for a key.
 const PAGE_ROWS: usize = 8;
 /// Ends the dump, and the other commands that prompt for one line after the other.
@@ -61,8 +59,7 @@ impl HexMonitor for Scm {
         observer: &mut dyn LoadObserver,
     ) -> Result<String> {
         reach::reach_peer(session, observer, FINDING, NAME, &[Peer::Scm])?;
-        session.send("asking for the version", b"HELP\r")?;
-        let help = session.receive_until("asking for the version", HELP_TIMEOUT, at_prompt)?;
+        let help = exchange::command(session, "asking for the version", "HELP", at_prompt)?;
         let help = String::from_utf8_lossy(&help);
         self.processor = processor::scm_processor(&help);
         Ok(identify::parse_scm_version(&help))
@@ -110,7 +107,7 @@ impl HexMonitor for Scm {
         let mut key = format!("M {first:04X}\r");
         loop {
             session.type_command(OPERATION, &key)?;
-            let received = session.receive_while_coming(OPERATION, MAX_SILENCE, |received| {
+            let received = session.receive_while_coming(OPERATION, REPLY_TIMEOUT, |received| {
                 is_page(received) || at_prompt(received)
             })?;
             let rows = dump::parse_rows(&received);

@@ -10,10 +10,11 @@ use board_debugger::{
     REGISTER_PAIRS, Stop, StopId, describe_halt, disassemble_at, flag_letters, register_value,
 };
 use firmware::ProgramKind;
+use firmware::code_map::CodeMap;
 use firmware_wire::Request;
 use rcflash_transport::time::{Duration, Instant};
 use sargon_corpus::encode;
-use sargon_debugging::{EvaluatorMachine, run_to_exchange, xchng_register_roles};
+use sargon_debugging::{evaluator_debugger, run_to_exchange, xchng_register_roles};
 use sargon_reference::parse_fen;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -83,11 +84,13 @@ pub(crate) struct PageDebugSession {
 pub(crate) type SharedSession = Rc<RefCell<PageDebugSession>>;
 
 /// Builds the programs and powers up a board on which the application waits.
-fn machine(evaluator: &EvaluatorSources) -> Result<EvaluatorMachine, PageError> {
+fn machine(evaluator: &EvaluatorSources) -> Result<(Machine, CodeMap), PageError> {
     let profile = profile(None)?;
     let programs = evaluator.programs(&profile, ProgramKind::Application)?;
-    let machine = Machine::with_monitor(&profile, programs.monitor);
-    Ok(EvaluatorMachine::start(machine, programs.application))
+    let code = CodeMap::new(&[&programs.monitor, &programs.application]);
+    let mut machine = Machine::with_monitor(&profile, programs.monitor);
+    machine.start(&programs.application);
+    Ok((machine, code))
 }
 
 impl PageDebugSession {
@@ -113,11 +116,10 @@ impl PageDebugSession {
     ) -> Result<Self, PageError> {
         let position = parse_fen(fen.trim()).map_err(PageError::new)?;
         let square = square(&position, name)?;
-        let mut machine = machine(evaluator)?;
+        let (mut machine, mut code) = machine(evaluator)?;
         machine.send(&Request::Position { squares: encode::squares(&position) });
-        let mut code = machine.code();
         set_texts(&mut code, &evaluator.files);
-        let debugger = machine.into_debugger(code);
+        let debugger = evaluator_debugger((machine, code));
         let until = Instant::now() + MAX_EXEC_TIME;
         let session = run_to_exchange(debugger, square, DEFAULT_TIME_LIMIT_SECONDS, &mut |_| {
             Instant::now() > until
@@ -223,8 +225,10 @@ impl PageDebugSession {
                 _ => return Err("a breakpoint is at a line, an address or a label".to_owned()),
             };
         let first = addresses.first().copied().ok_or("no instruction there")?;
+        let written = request.condition.as_ref().map(|text| format!("if {text}"));
         for address in addresses {
-            let one = Stop { condition: condition.clone(), ..Stop::at(address) };
+            let (condition, written) = (condition.clone(), written.clone().unwrap_or_default());
+            let one = Stop { condition, written, ..Stop::at(address) };
             self.editor_breakpoints.push(self.debugger.stops.add(one));
         }
         Ok((first, line))
@@ -404,8 +408,7 @@ pub(crate) fn play(
 /// T-states by source line while the board examines a position.
 pub(crate) fn times(fen: &str, evaluator: &EvaluatorSources) -> Result<Value, PageError> {
     let position = parse_fen(fen.trim()).map_err(PageError::new)?;
-    let mut machine = machine(evaluator)?;
-    let mut code = machine.code();
+    let (mut machine, mut code) = machine(evaluator)?;
     set_texts(&mut code, &evaluator.files);
     let mut meter = StepCounter::new(&code);
     machine.send(&Request::Position { squares: encode::squares(&position) });

@@ -13,7 +13,7 @@ use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{tdl_losses, write_object, write_tdl};
 use tdlasm::project::{Program, Project};
 use tdlasm::source::{Origin, Source, SourceMap};
-use tdlasm::{Assembly, ConsoleReply, Cpu, Options, listing};
+use tdlasm::{Assembly, ConsoleReply, Cpu, Notation, Options, listing};
 use tdlasm_tools::convert::is_zilog;
 
 use super::files::{self, CommandLoader, Format};
@@ -59,6 +59,12 @@ pub(crate) struct Arguments {
     /// Distinguish symbols by all characters instead of the first six
     #[arg(long, help_heading = "Source")]
     long_symbols: bool,
+    /// Read Zilog's mnemonics with the directives of M80 and pasmo; files named `*.z80` always are
+    #[arg(long, help_heading = "Source")]
+    zilog: bool,
+    /// With Zilog's mnemonics, capital and small letters differ in symbols
+    #[arg(long, help_heading = "Source")]
+    case_sensitive: bool,
     /// Processor that runs the program; z180 warns about instructions that a Z180 traps
     /// [default: z80]
     #[arg(
@@ -199,6 +205,8 @@ fn run_files(
         console_replies: arguments.answer.clone(),
         include_dirs: arguments.include.clone(),
         long_symbols: arguments.long_symbols,
+        notation: if arguments.zilog { Notation::Zilog } else { Notation::Tdl },
+        case_sensitive: arguments.case_sensitive,
         absolute_prog: arguments.pabs,
         cpu: arguments.cpu,
         build_time: std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok()),
@@ -210,11 +218,15 @@ fn run_files(
     if let Some(project) = project {
         project.add_to(&mut options, program);
     }
+    let options = match arguments.files.first() {
+        Some(first) => options.for_source(first),
+        None => options,
+    };
     let assembly = tdlasm::asm::run(&CommandLoader, &arguments.files, &options);
     check_outputs(arguments, &assembly)?;
     write_sarif(arguments, &assembly)?;
     if assembly.has_errors() && !may_write_with_errors(arguments, &assembly) {
-        return Err(fail(&assembly, arguments));
+        return Err(fail(&assembly, options.notation, arguments));
     }
     print_diagnostics(&assembly.diagnostics, &assembly.sources, arguments.message_format);
     for message in &assembly.messages {
@@ -416,10 +428,13 @@ fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap, form: Mess
 }
 
 /// Prints the errors; returns [`exit::ENVIRONMENT`] if all are about unreadable files.
-fn fail(assembly: &Assembly, arguments: &Arguments) -> ReportedError {
+fn fail(assembly: &Assembly, notation: Notation, arguments: &Arguments) -> ReportedError {
     let form = arguments.message_format;
     let Assembly { diagnostics, sources, listing, modules, .. } = assembly;
-    let foreign = foreign_dialect(diagnostics, sources).map(|one| vec![one]);
+    let foreign = match notation {
+        Notation::Tdl => foreign_dialect(diagnostics, sources).map(|one| vec![one]),
+        Notation::Zilog => None,
+    };
     let diagnostics = foreign.as_ref().unwrap_or(diagnostics);
     print_diagnostics(diagnostics, sources, form);
     if arguments.listing.as_deref() == Some(Path::new("-")) {
@@ -452,8 +467,7 @@ fn foreign_dialect(diagnostics: &[Diagnostic], sources: &SourceMap) -> Option<Di
         && is_zilog(&CommandLoader, Path::new(&*source.name));
     is_foreign.then(|| {
         let message = "this is Zilog's notation, and not TDL's";
-        let name = source.escaped_name();
-        let help = format!("convert it: tdlasm convert --to tdl {name} -o NEW.asm");
+        let help = "assemble it with --zilog, or name the file *.z80";
         Diagnostic::new(DiagnosticCode::Zilog, first.span, message).help(help)
     })
 }

@@ -182,9 +182,19 @@ fn a_source_in_zilogs_notation_has_one_message() {
     bench.file("z.asm", format!(" ORG 100H\nN EQU 5\nLOOP:\n{lines} END\n"));
     let (code, _, stderr) = bench.run(&["asm", "z.asm", "-o", "z.bin"]);
     assert_eq!((code, stderr.matches("error").count()), (1, 2), "{stderr}");
-    assert!(stderr.contains("tdlasm convert --to tdl z.asm -o NEW.asm"), "{stderr}");
+    assert!(stderr.contains("assemble it with --zilog, or name the file *.z80"), "{stderr}");
+    assert_eq!(bench.run(&["asm", "--zilog", "z.asm", "-o", "y.bin"]).0, 0);
     assert_eq!(bench.run(&["convert", "--to", "tdl", "z.asm", "-o", "t.asm"]).0, 0);
     assert_eq!(bench.run(&["asm", "t.asm", "-o", "z.bin"]).0, 0);
+    let bytes = |name| fs::read(bench.path(name)).expect("a program");
+    assert!(bytes("z.bin") == bytes("y.bin"));
+    // Its name or the project file says as much as the option.
+    fs::copy(bench.path("z.asm"), bench.path("z.z80")).expect("to copy it");
+    assert_eq!(bench.run(&["asm", "z.z80", "-o", "x.bin"]).0, 0);
+    bench.file("tdl.toml", "zilog = true\n");
+    assert_eq!(bench.run(&["asm", "z.asm", "-o", "w.bin"]).0, 0);
+    assert!(bytes("z.bin") == bytes("x.bin") && bytes("z.bin") == bytes("w.bin"));
+    fs::remove_file(bench.path("tdl.toml")).expect("to remove it");
     // A few slips in a TDL source have a message each.
     bench.file("t.asm", " MOV A,B\n SUI 5\n LD A,5\n LD B,5\n MVI C,1\n LD C,5\n STC\n .END\n");
     let (_, _, stderr) = bench.run(&["asm", "t.asm", "--message-format", "short"]);

@@ -47,6 +47,8 @@ fn treatment(directive: Directive) -> Treatment {
         | Directive::Ident
         | Directive::Z80
         | Directive::I8080
+        | Directive::ZilogMnemonics(_)
+        | Directive::ZilogDirectives(_)
         | Directive::Format(
             ObjectFormOption::Hex(_) | ObjectFormOption::Binary(_) | ObjectFormOption::Linkage(_),
         ) => Treatment::Comment,

@@ -1,11 +1,11 @@
 //! Parses expressions: what both dialects have in common.
 
+use tdlasm::syntax::zilog::is_symbol;
 use tdlasm::syntax::{Cursor, lex};
 
 use super::expr::Node;
 use super::options::Dialect;
 use super::program::{ConvertResult, Unconverted};
-use crate::mnemonics::is_zilog_symbol;
 
 /// Expressions with more operators, parentheses and operands than this are kept.
 const MAX_NODES: usize = 200;
@@ -22,7 +22,7 @@ pub(super) fn read<'t>(
     cursor.skip_blanks();
     let begins = |byte: u8| match from {
         Dialect::Tdl => lex::is_symbol(byte) || b"'\"-#+(^".contains(&byte),
-        Dialect::Zilog => is_zilog_symbol(byte) || b"'\"-~+($%".contains(&byte),
+        Dialect::Zilog => is_symbol(byte) || b"'\"-~+($%".contains(&byte),
     };
     if !cursor.peek().is_some_and(begins) {
         return Ok(None);

@@ -11,9 +11,9 @@ use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::{Cursor, lex};
 
 use super::expr::Node;
+use super::expr_parser;
 use super::options::{Dialect, Options};
 use super::program::{Body, ConvertResult, Item, Label, Spaced, Statement, TextRange, Unconverted};
-use super::{expr_parser, zilog_expr};
 use crate::mnemonics;
 use crate::source_scan::{SourceScan, file_name, has_radix};
 use crate::statement::{bracket_depth, line_end, statement_end};
@@ -93,7 +93,7 @@ impl<'t> StatementParser<'t, '_> {
         let word = match self.from {
             Dialect::Tdl => self.cursor.take(lex::symbol).unwrap_or_default(),
             Dialect::Zilog => {
-                let word = zilog_expr::symbol(self.cursor.rest());
+                let word = tdlasm::syntax::zilog::symbol(self.cursor.rest());
                 self.cursor.advance(word.len());
                 word
             }

@@ -13,7 +13,7 @@ use super::options::Dialect;
 use super::program::{Body, ConvertResult, Spaced, Unconverted};
 use super::symbol_spelling::{Scopes, SpellingMap};
 use super::target::Target;
-use crate::mnemonics::ZilogDirective;
+use crate::mnemonics::{ZilogDirective, written_name};
 use crate::source_scan::SourceScan;
 
 /// What is known of a program before it is written.
@@ -74,7 +74,7 @@ impl StatementWriter<'_> {
             }
             (Body::Assign { fixed, value, .. }, Dialect::Zilog) => {
                 self.assigned_value(value)?;
-                self.assignment(*fixed)?.name(self.is_asxxxx())
+                written_name(self.assignment(*fixed)?, self.is_asxxxx())
             }
             _ => self.directive(body)?,
         };
@@ -115,7 +115,7 @@ impl StatementWriter<'_> {
             Body::External(names) | Body::Global(names) => self.linked(names)?,
             _ => {}
         }
-        Ok(if is_tdl { tdl_name(tdl) } else { zilog.name(self.is_asxxxx()) })
+        Ok(if is_tdl { tdl_name(tdl) } else { written_name(zilog, self.is_asxxxx()) })
     }
 
     fn expr(&mut self, node: &Node<'_>) -> ConvertResult<()> {

@@ -1,14 +1,16 @@
 //! Expressions in Zilog's syntax, as far as pasmo, z80asm and GNU as agree.
 
+use tdlasm::isa::zilog::is_operand;
 use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::lex;
+use tdlasm::syntax::zilog::{OPERATORS as KNOWN, number, symbol};
 
 use super::expr::{Blanks, Node, Number, Unary};
 use super::expr_parser::ExprParser;
 use super::program::{ConvertResult, Unconverted};
 use super::target::Target;
 use super::write::StatementWriter;
-use crate::mnemonics::{is_plain, is_zilog_operand, is_zilog_symbol};
+use crate::mnemonics::is_plain;
 
 /// Why signs in front of operators are copied unchanged.
 pub(super) const SIGN_DISAGREEMENT: &str =
@@ -27,22 +29,6 @@ const OPERATORS: [(&str, BinaryOp); 10] = [
     ("+", BinaryOp::Add),
     ("-", BinaryOp::Subtract),
 ];
-
-/// The words that are read as operators too.
-const WORDS: [(&str, BinaryOp); 6] = [
-    ("AND", BinaryOp::And),
-    ("OR", BinaryOp::Or),
-    ("XOR", BinaryOp::Xor),
-    ("MOD", BinaryOp::Remainder),
-    ("SHL", BinaryOp::ShiftLeft),
-    ("SHR", BinaryOp::ShiftRight),
-];
-
-/// The symbol at the start of the text, perhaps empty.
-pub(super) fn symbol(text: &[u8]) -> &[u8] {
-    let length = text.iter().take_while(|byte| is_zilog_symbol(**byte)).count();
-    if text.first().is_some_and(u8::is_ascii_digit) { b"" } else { &text[..length] }
-}
 
 impl<'t> ExprParser<'_, 't> {
     /// Reads operands and all operators between them; the order of evaluation is found afterwards.
@@ -66,13 +52,13 @@ impl<'t> ExprParser<'_, 't> {
     fn operator(&mut self) -> ConvertResult<Option<BinaryOp>> {
         let rest = self.cursor.rest();
         let word = symbol(rest);
-        let known = |(spelling, _): &&(&str, BinaryOp)| match word {
+        let known = |(spelling, ..): &&(&str, BinaryOp, u8)| match word {
             b"" => rest.starts_with(spelling.as_bytes()),
             _ => word.eq_ignore_ascii_case(spelling.as_bytes()),
         };
-        let Some((spelling, op)) = OPERATORS.iter().chain(&WORDS).find(known) else {
-            return Ok(None);
-        };
+        let has_counterpart = |op: BinaryOp| OPERATORS.iter().any(|(_, other)| *other == op);
+        let found = KNOWN.iter().find(known).filter(|(_, op, _)| has_counterpart(*op));
+        let Some((spelling, op, _)) = found else { return Ok(None) };
         self.cursor.advance(spelling.len());
         if *spelling == "%" && matches!(self.cursor.peek(), Some(b'0' | b'1')) {
             return self.fail("without a blank behind % this may be a binary number");
@@ -100,7 +86,7 @@ impl<'t> ExprParser<'_, 't> {
         match self.cursor.peek() {
             Some(b'\'' | b'"') => self.character(),
             Some(b'0'..=b'9' | b'$' | b'%') => self.zilog_number(),
-            _ if is_zilog_operand(word) => self.fail("a register or condition has no value"),
+            _ if is_operand(word) => self.fail("a register or condition has no value"),
             _ if !word.is_empty() => {
                 self.cursor.advance(word.len());
                 Ok(Node::Name(word))
@@ -128,44 +114,22 @@ impl<'t> ExprParser<'_, 't> {
     fn zilog_number(&mut self) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let rest = self.cursor.rest();
-        let (skipped, radix) = match rest {
-            [b'$', digit, ..] if digit.is_ascii_hexdigit() => (1, Some(16)),
-            [b'$', ..] => {
-                self.cursor.advance(1);
-                return Ok(Node::Here);
-            }
-            [b'%', ..] => (1, Some(2)),
-            [b'0', b'x' | b'X', ..] => (2, Some(16)),
-            _ => (0, None),
+        let Some(number) = number(rest) else {
+            self.cursor.advance(1);
+            return Ok(Node::Here);
         };
-        let length = rest[skipped..].iter().take_while(|byte| is_zilog_symbol(**byte)).count();
-        let run = &rest[skipped..skipped + length];
-        let (digits, radix) = radix.map_or_else(|| split(run), |radix| (run, radix));
-        let octal = radix == 10 && digits.len() > 1 && digits[0] == b'0';
-        let text = std::str::from_utf8(digits).unwrap_or_default();
-        let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        match u16::from_str_radix(text, radix.into()) {
-            Ok(value) if plain && !octal => {
-                self.cursor.advance(skipped + length);
-                Ok(Node::Number(Number::read(value, radix, digits, run)))
-            }
-            Ok(_) => {
-                Unconverted::fail(at, "a zero before a decimal number makes it octal for some")
-            }
-            Err(_) => {
-                Unconverted::fail(at, "this is not a 16-bit number that all assemblers accept")
-            }
+        if number.radix == 10 && number.digits.len() > 1 && number.digits[0] == b'0' {
+            return Unconverted::fail(at, "a zero before a decimal number makes it octal for some");
         }
-    }
-}
-
-/// Splits a number into digits and radix, by its last letter.
-fn split(run: &[u8]) -> (&[u8], u8) {
-    match run.split_last() {
-        Some((last, digits)) if last.is_ascii_alphabetic() => {
-            lex::radix_of(*last).map_or((run, 10), |radix| (digits, radix))
+        // Not all have `0b101`.
+        let is_prefixed = matches!(rest, [b'0', b'b' | b'B', b'0' | b'1', ..]) && number.radix == 2;
+        match number.value().filter(|_| !is_prefixed || number.run.len() + 2 != number.length) {
+            Some(value) => {
+                self.cursor.advance(number.length);
+                Ok(Node::Number(Number::read(value, number.radix, number.digits, number.run)))
+            }
+            None => Unconverted::fail(at, "this is not a 16-bit number that all assemblers accept"),
         }
-        _ => (run, 10),
     }
 }
 

@@ -189,7 +189,8 @@ fn included_files(analysis: &Analysis) -> impl Iterator<Item = &Path> {
 }
 
 fn is_source(path: &Path) -> bool {
-    path.extension().is_some_and(|name| name.eq_ignore_ascii_case("asm"))
+    let is = |known| path.extension().is_some_and(|name| name.eq_ignore_ascii_case(known));
+    is("asm") || is("z80")
 }
 
 /// Returns `true` for folders of version control and build products, which have no sources.

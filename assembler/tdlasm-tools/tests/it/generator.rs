@@ -5,7 +5,7 @@
 
 mod data;
 mod expression;
-mod random;
+pub(crate) mod random;
 mod statement;
 
 use random::Random;

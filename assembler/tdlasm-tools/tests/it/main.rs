@@ -12,3 +12,6 @@ mod slips;
 #[cfg(feature = "system-tests")]
 mod system;
 mod work;
+mod zilog_forms;
+mod zilog_notation;
+mod zilog_programs;

@@ -3,3 +3,4 @@
 mod convert_expanded;
 mod convert_peers;
 mod peer;
+mod zilog_peers;

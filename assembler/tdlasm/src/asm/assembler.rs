@@ -9,17 +9,17 @@ use super::diagnostics::DiagnosticSink;
 use super::flow::Flow;
 use super::input::{Frame, FrameKind, InputStack, StatementPlace};
 use super::name_table::{NameId, NameTable};
-use super::options::Options;
+use super::options::{Notation, Options};
 use super::pass::{Pass, PassComparison};
 use super::reading::Reading;
 use super::recorder::Recorder;
-use super::value::Value;
+use super::value::{BaseId, Value};
 use crate::diag::{Diagnostic, DiagnosticCode, Subject};
 use crate::listing::Listing;
 use crate::module::{Lines, Module, ObjectForm};
 use crate::references::References;
 use crate::source::{Loader, Origin, SourceMap, Span, visible};
-use crate::syntax::lex;
+use crate::syntax::{lex, zilog};
 
 /// Reads the statements of the source into modules.
 pub(super) struct Assembler<'a> {
@@ -54,6 +54,12 @@ pub(super) struct ModuleState {
     /// Whether instructions that the 8080 lacks are errors (`.I8080`).
     pub(super) only_8080: bool,
     pub(super) wrap_reported: bool,
+    /// Whether instructions have Zilog's mnemonics (`.ZOP`).
+    pub(super) has_zilog_mnemonics: bool,
+    /// Whether the directives of M80 are read, too (`.EPOP`).
+    pub(super) has_zilog_directives: bool,
+    /// The section that `CSEG` and the like select, which `ORG` stays in.
+    pub(super) zilog_section: Option<BaseId>,
     /// Symbols that the second pass used before their definitions, with offset and value.
     pub(super) early_uses: Vec<(NameId, u32, Value)>,
     /// The operand of `.END`.
@@ -69,6 +75,9 @@ impl Default for ModuleState {
             radix: 10,
             only_8080: false,
             wrap_reported: false,
+            has_zilog_mnemonics: false,
+            has_zilog_directives: false,
+            zilog_section: None,
             early_uses: Vec::new(),
             start_address: None,
             form: ObjectForm::default(),
@@ -234,7 +243,11 @@ impl<'a> Assembler<'a> {
     pub(super) fn symbol_span(&self, at: u32) -> Span {
         let source = self.sources.source_at(at);
         let rest = &source.text[(at - source.base) as usize..];
-        let length = rest.iter().take_while(|byte| lex::is_symbol(**byte)).count();
+        let is_symbol = match self.options.notation {
+            Notation::Tdl => lex::is_symbol,
+            Notation::Zilog => zilog::is_symbol,
+        };
+        let length = rest.iter().take_while(|byte| is_symbol(**byte)).count();
         Span::new(at, at + length as u32)
     }
 

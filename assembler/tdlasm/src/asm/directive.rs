@@ -2,7 +2,7 @@
 
 mod data;
 mod linkage;
-mod location;
+pub(super) mod location;
 
 use super::assembler::Assembler;
 use super::code_buffer::Field;
@@ -52,6 +52,8 @@ pub(super) fn directive(
         Directive::Z80 | Directive::I8080 => {
             asm.module.only_8080 = directive == Directive::I8080;
         }
+        Directive::ZilogMnemonics(on) => asm.module.has_zilog_mnemonics = on,
+        Directive::ZilogDirectives(on) => asm.module.has_zilog_directives = on,
         Directive::Insert => location::insert(asm, cursor),
         Directive::Ident => location::ident(asm, cursor),
         Directive::Synonym(kind) => linkage::synonym(asm, kind, cursor),

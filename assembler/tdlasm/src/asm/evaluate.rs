@@ -6,6 +6,7 @@ use super::assembler::Assembler;
 use super::code_buffer::Field;
 use super::name_table::NameId;
 use super::name_table::{BuiltIn, Operator};
+use super::options::Notation;
 use super::pass::Pass;
 use super::slips::{foreign_number, foreign_operation, lint_precedence};
 use super::statement_end::{StatementAbort, StatementResult};
@@ -214,10 +215,15 @@ impl Assembler<'_> {
             if entry.symbol.value() == Some(value) || entry.symbol.is_label() {
                 continue;
             }
-            let message = "does not have its final value here, as in ZASM";
+            let (code, message) = match self.options.notation {
+                Notation::Tdl => {
+                    (DiagnosticCode::EarlyValue, "does not have its final value here, as in ZASM")
+                }
+                Notation::Zilog => (DiagnosticCode::Phase, "does not have its final value here"),
+            };
             let help = "two passes are not enough for it: move its definition up";
             let span = self.symbol_span(at);
-            let diagnostic = self.about_symbol(DiagnosticCode::EarlyValue, name, span, message);
+            let diagnostic = self.about_symbol(code, name, span, message);
             self.report(diagnostic.help(help));
         }
     }
@@ -242,7 +248,7 @@ impl Assembler<'_> {
         self.evaluate(&expr)
     }
 
-    fn record_operand_references(&mut self, expr: &Expr) {
+    pub(super) fn record_operand_references(&mut self, expr: &Expr) {
         for op in expr.operations(&self.reading.ops) {
             if let Op::Symbol(name, at) | Op::External(name, at) = *op
                 && !matches!(self.names[name].built_in, Some(BuiltIn::Register(_)))

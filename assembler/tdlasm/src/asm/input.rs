@@ -49,6 +49,8 @@ pub(crate) struct Frame {
     pub(crate) call: Option<StatementPlace>,
     /// The number of blocks that were open when this text was entered.
     blocks: usize,
+    /// In Zilog's notation, the scope of locals outside of the macro.
+    pub(crate) outer_scope: Option<u32>,
     /// The offset in the text at which the rest of the calling line begins.
     pub(crate) resume_at: usize,
     /// Whether a `]` follows the macro call, which may close a block outside of the macro.
@@ -69,6 +71,7 @@ impl Frame {
             lines: 0,
             call: None,
             blocks: 0,
+            outer_scope: None,
             resume_at,
             bracket_follows_call: false,
         }
@@ -245,6 +248,11 @@ impl InputStack {
     /// Returns the offset of the bracket that opened the innermost block.
     pub(crate) fn innermost_block(&self) -> Option<u32> {
         self.blocks.last().copied()
+    }
+
+    /// Leaves the blocks that were opened in the innermost text.
+    pub(crate) fn leave_blocks(&mut self) {
+        self.blocks.truncate(self.frames.last().map_or(0, |frame| frame.blocks));
     }
 
     pub(crate) fn close_block(&mut self) {

@@ -3,7 +3,7 @@
 //! As in ZASM registers are numbers: `MVI 7,5` is `MVI A,5`. A number that names no register is an
 //! error, and is reduced to one that does.
 
-mod encode;
+pub(super) mod encode;
 
 use super::assembler::Assembler;
 use super::lints;
@@ -24,18 +24,18 @@ const UNWRITTEN_OPERAND: &str = "missing operand; its bytes are not written";
 /// An operand, with what the choice of the form depends on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Operand {
-    register: Option<Register>,
-    index: Option<Prefix>,
+    pub(super) register: Option<Register>,
+    pub(super) index: Option<Prefix>,
     /// The value of an immediate operand or a displacement.
-    value: Option<Value>,
-    span: Span,
-    missing: bool,
+    pub(super) value: Option<Value>,
+    pub(super) span: Span,
+    pub(super) missing: bool,
     /// Whether the operand contains `.`.
-    uses_location: bool,
+    pub(super) uses_location: bool,
 }
 
 impl Operand {
-    fn register(register: Option<Register>, span: Span) -> Self {
+    pub(super) fn register(register: Option<Register>, span: Span) -> Self {
         Self { register, span, ..Self::default() }
     }
 

@@ -57,7 +57,7 @@ pub(super) fn split_body(
         false => index.get(&significant(word)).copied(),
     };
     let mut used = Vec::new();
-    let mut splitter = BodySplitter { parts: Vec::new(), base, from: 0, joined: false };
+    let mut splitter = BodySplitter::new(base);
     let mut at = 0;
     while at < text.len() {
         // Only whole words are replaced: a parameter A is not found within another symbol. As
@@ -95,7 +95,7 @@ fn starts_argument(text: &[u8], at: usize, argument: impl Fn(&[u8]) -> Option<us
 }
 
 /// Collects the parts of a macro body.
-struct BodySplitter {
+pub(super) struct BodySplitter {
     parts: Vec<BodyPart>,
     base: u32,
     /// The start of the text that is not yet in a piece.
@@ -105,6 +105,11 @@ struct BodySplitter {
 }
 
 impl BodySplitter {
+    /// Creates a splitter of a body that begins at an offset of the source map.
+    pub(super) fn new(base: u32) -> Self {
+        Self { parts: Vec::new(), base, from: 0, joined: false }
+    }
+
     fn text(&mut self, end: usize) {
         if self.from < end {
             let span = Span::new(self.base + self.from as u32, self.base + end as u32);
@@ -112,23 +117,23 @@ impl BodySplitter {
         }
     }
 
-    fn argument(&mut self, start: usize, end: usize, index: usize) {
+    pub(super) fn argument(&mut self, start: usize, end: usize, index: usize) {
         self.drop(start, end);
         self.parts.push(BodyPart::Argument(index));
         self.joined = true;
     }
 
-    fn drop(&mut self, start: usize, end: usize) {
+    pub(super) fn drop(&mut self, start: usize, end: usize) {
         self.text(start);
         (self.from, self.joined) = (end, false);
     }
 
     /// Returns `true` if a parameter ended right before `at`.
-    fn just_after(&self, at: usize) -> bool {
+    pub(super) fn just_after(&self, at: usize) -> bool {
         self.joined && self.from == at
     }
 
-    fn finish(mut self, end: usize) -> Vec<BodyPart> {
+    pub(super) fn finish(mut self, end: usize) -> Vec<BodyPart> {
         self.text(end);
         self.parts
     }

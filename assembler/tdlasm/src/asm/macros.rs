@@ -9,6 +9,7 @@ use super::code_buffer::UNKNOWN_OPERATOR;
 use super::input::{Frame, FrameKind, InputChange, StatementPlace};
 use super::macro_definition::{BodyPart, Macro, Parameter, split_body};
 use super::name_table::NameId;
+use super::options::Notation;
 use super::statement_end::{StatementAbort, StatementEnd, StatementResult};
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::references::{self, NameKind, ReferenceRole};
@@ -190,12 +191,30 @@ pub(super) fn expand(
     let given = arguments.len();
     let values = argument_values(asm, &definition, arguments);
     check_created(asm, &definition, given, cursor);
-    let length = |part: &BodyPart| match *part {
-        BodyPart::Text(place) => (place.end - place.start) as usize,
-        BodyPart::Argument(at) => values[at].text.len(),
+    enter_text(asm, &definition, &[values], head, span, cursor)
+}
+
+/// Makes a text the next input that has the body of a macro once for each list of arguments.
+pub(super) fn enter_text(
+    asm: &mut Assembler<'_>,
+    definition: &Macro,
+    calls: &[Vec<Argument<'_>>],
+    head: Option<Span>,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult {
+    let length = |values: &Vec<Argument<'_>>| {
+        let parts = definition.parts.iter().map(|part| match *part {
+            BodyPart::Text(place) => (place.end - place.start) as usize,
+            BodyPart::Argument(at) => values[at].text.len(),
+        });
+        parts.sum::<usize>()
     };
+    let length: usize = calls.iter().map(length).sum();
+    let call = Span::new(span.start, cursor.offset().max(span.end));
+    check_size(asm, call, length)?;
     let mut expansion = Expansion {
-        text: Vec::with_capacity(definition.parts.iter().map(length).sum::<usize>() + ROOM),
+        text: Vec::with_capacity(length + ROOM),
         keeps_origins: asm.recorder.keeps_references,
         origins: std::mem::take(&mut asm.recorder.origins),
         tail: None,
@@ -203,13 +222,14 @@ pub(super) fn expand(
     if let Some(head) = head {
         expansion.add(asm.sources.slice(head), Some(head));
     }
-    for piece in &definition.parts {
+    for (piece, values) in
+        calls.iter().flat_map(|values| definition.parts.iter().map(move |part| (part, values)))
+    {
         match *piece {
             BodyPart::Text(place) => expansion.add(definition.text_of(place), Some(place)),
             BodyPart::Argument(at) => expansion.add(&values[at].text, values[at].place),
         }
     }
-    let call = Span::new(span.start, cursor.offset());
     let place = place_of_call(asm, call, cursor);
     add_tail(asm, &mut expansion, cursor);
     enter(asm, Arc::clone(&definition.name), call, place, expansion)
@@ -264,7 +284,7 @@ fn check_created(asm: &mut Assembler<'_>, definition: &Macro, given: usize, curs
     }
 }
 
-fn argument_values<'t>(
+pub(super) fn argument_values<'t>(
     asm: &mut Assembler<'_>,
     definition: &'t Macro,
     mut values: Vec<Argument<'t>>,
@@ -279,6 +299,19 @@ fn argument_values<'t>(
     values
 }
 
+/// Stops endless recursion: reports a text of this length that would be too much.
+fn check_size(asm: &mut Assembler<'_>, call: Span, length: usize) -> StatementResult {
+    let nested = asm.input.macro_depth() >= MAX_DEPTH || asm.input.open_text + length > MAX_OPEN;
+    if nested || asm.input.macro_text + length + CALL_COST > MAX_TEXT {
+        let (file, line) = asm.sources.file_line(call.start);
+        let message =
+            format!("macros call each other endlessly, here from {}, line {line}", file.name);
+        asm.error(DiagnosticCode::MacroLimit, call, message);
+        return Err(StatementAbort::Stop);
+    }
+    Ok(())
+}
+
 fn enter(
     asm: &mut Assembler<'_>,
     name: Arc<str>,
@@ -286,16 +319,8 @@ fn enter(
     place: StatementPlace,
     expansion: Expansion,
 ) -> StatementResult {
+    check_size(asm, call, expansion.text.len())?;
     asm.input.macro_text += expansion.text.len() + CALL_COST;
-    let open = asm.input.open_text + expansion.text.len();
-    let nested = asm.input.macro_depth() >= MAX_DEPTH || open > MAX_OPEN;
-    if nested || asm.input.macro_text > MAX_TEXT {
-        let (file, line) = asm.sources.file_line(call.start);
-        let message =
-            format!("macros call each other endlessly, here from {}, line {line}", file.name);
-        asm.error(DiagnosticCode::MacroLimit, call, message);
-        return Err(StatementAbort::Stop);
-    }
     let Expansion { text, mut origins, tail, .. } = expansion;
     let tail = tail.unwrap_or(text.len());
     let sources = &mut asm.sources;
@@ -310,6 +335,9 @@ fn enter(
     let mut frame = Frame::new(FrameKind::Macro, &asm.sources, index);
     frame.call = Some(place);
     frame.resume_at = tail;
+    if asm.options.notation == Notation::Zilog {
+        frame.outer_scope = Some(asm.names.begin_macro_scope(index));
+    }
     frame.bracket_follows_call = memchr::memchr(b']', &frame.text[tail..]).is_some();
     asm.input.pending_change = Some(InputChange::Into(frame));
     Ok(())

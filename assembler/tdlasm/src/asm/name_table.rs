@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::input::StatementPlace;
 use super::macro_definition::Macro;
-use super::options::Options;
+use super::options::{Notation, Options};
 use super::pass::Pass;
 use super::symbol::{DefinedIn, Definition, Symbol, SymbolKind};
 use super::value::Value;
@@ -124,6 +124,9 @@ pub(crate) enum TableEntryKind {
     Operator,
 }
 
+/// The first scope of the locals of a macro call in Zilog's notation.
+const MACRO_SCOPE: u32 = 1 << 31;
+
 /// Returns the scope of the `..locals` that follow an entry of the table.
 fn scope_of(id: NameId, entry: TableEntryKind) -> u32 {
     4 * id + 1 + entry as u32
@@ -136,6 +139,8 @@ pub(crate) struct NameTable {
     /// The `..locals` of all scopes, by scope and name.
     locals: FxHashMap<(u32, u32), NameId>,
     long: Option<LongNames>,
+    /// Whether the names are those of Zilog's notation, which has no words of TDL.
+    is_zilog: bool,
     /// The current scope of `..locals`; 0 before the first symbol.
     pub(crate) scope: u32,
     /// The scope that new `..locals` are added to: that of the newest global entry.
@@ -157,11 +162,15 @@ pub(crate) struct NameTable {
 struct LongNames {
     index: FxHashMap<Box<[u8]>, u32>,
     names: Vec<Box<[u8]>>,
+    case_sensitive: bool,
 }
 
 impl LongNames {
     fn key(&mut self, name: &[u8]) -> u32 {
-        let name: Box<[u8]> = name.to_ascii_uppercase().into();
+        let name: Box<[u8]> = match self.case_sensitive {
+            true => name.into(),
+            false => name.to_ascii_uppercase().into(),
+        };
         let next = self.names.len() as u32;
         *self.index.entry(name).or_insert_with_key(|name| {
             self.names.push(name.clone());
@@ -173,9 +182,14 @@ impl LongNames {
 impl NameTable {
     /// Creates a table with the names of the language and the options.
     pub(crate) fn new(options: &Options) -> Self {
-        let mut names = Self::default();
-        names.add_language();
-        names.long = options.long_symbols.then(LongNames::default);
+        let is_zilog = options.notation == Notation::Zilog;
+        let mut names = Self { is_zilog, ..Self::default() };
+        if !is_zilog {
+            names.add_language();
+        }
+        let case_sensitive = is_zilog && options.case_sensitive;
+        names.long = (is_zilog || options.long_symbols)
+            .then(|| LongNames { case_sensitive, ..LongNames::default() });
         for (name, number) in &options.defines {
             let id = names.intern(name.as_bytes());
             names[id].symbol = Symbol::Constant(Value::absolute(*number));
@@ -239,7 +253,7 @@ impl NameTable {
         let (local, code) = (name.is_local, name.code);
         if !local {
             self.newest_scope = scope_of(id, TableEntryKind::Symbol);
-        } else if self.scope != self.newest_scope {
+        } else if self.scope != self.newest_scope && !self.is_zilog {
             self.locals.remove(&(self.scope, code));
             let known = self.locals.get(&(self.newest_scope, code));
             if known.is_none_or(|known| !self[*known].in_table) {
@@ -259,6 +273,11 @@ impl NameTable {
     /// whatever is defined before it.
     pub(crate) fn begin_scope(&mut self, of: NameId, entry: TableEntryKind) {
         self.scope = scope_of(of, entry);
+    }
+
+    /// Begins the scope of the locals of a macro text, and returns the one outside of it.
+    pub(crate) fn begin_macro_scope(&mut self, source: usize) -> u32 {
+        std::mem::replace(&mut self.scope, MACRO_SCOPE + source as u32)
     }
 
     /// Begins a pass, with the symbols and macros of the one before.
@@ -303,7 +322,10 @@ impl NameTable {
     /// Returns the `..locals` in the order of their first use, each with the name that began its
     /// scope, if there is one.
     pub(crate) fn locals(&self) -> Vec<(Option<NameId>, NameId)> {
-        let owner = |scope: u32| scope.checked_sub(1).map(|scope| scope / 4);
+        let owner = |scope: u32| match scope {
+            0 | MACRO_SCOPE.. => None,
+            _ => Some((scope - 1) / 4),
+        };
         let locals = self.locals.iter().map(|((scope, _), id)| (owner(*scope), *id));
         let mut locals: Vec<_> = locals.collect();
         locals.sort_unstable_by_key(|(_, id)| *id);
@@ -324,6 +346,15 @@ impl NameTable {
         id
     }
 
+    /// Returns the local that `GLOBAL.LOCAL` names in Zilog's notation, once it is known.
+    fn qualified_local(&mut self, name: &[u8]) -> Option<NameId> {
+        let point = memchr::memrchr(b'.', name).filter(|at| self.is_zilog && *at > 0)?;
+        let long = self.long.as_mut()?;
+        let (global, local) = (long.key(&name[..point]), long.key(&name[point..]));
+        let scope = scope_of(*self.globals.get(&global)?, TableEntryKind::Symbol);
+        self.locals.get(&(scope, local)).copied()
+    }
+
     fn intern_local(&mut self, code: u32) -> NameId {
         let next = self.entries.len() as NameId;
         *self.locals.entry((self.scope, code)).or_insert_with(|| {
@@ -337,11 +368,20 @@ impl Intern for NameTable {
     fn intern(&mut self, name: &[u8]) -> NameId {
         let code = match &mut self.long {
             // Long spellings of directives are the same with and without `--long-symbols`.
+            Some(long) if self.is_zilog => long.key(name),
             Some(long) if name.len() > 6 && Directive::from_word(name).is_none() => long.key(name),
             _ => lex::packed(name),
         };
-        if name.starts_with(LOCAL) {
+        // In Zilog's notation, two periods begin the symbols that macro calls create.
+        let is_local = match self.is_zilog {
+            true => name.starts_with(b".") && !name.starts_with(LOCAL),
+            false => name.starts_with(LOCAL),
+        };
+        if is_local {
             return self.intern_local(code);
+        }
+        if let Some(local) = self.qualified_local(name) {
+            return local;
         }
         match self.globals.get(&code) {
             Some(known) => *known,

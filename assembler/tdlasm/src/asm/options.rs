@@ -1,6 +1,6 @@
 //! The options of an assembly.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -24,6 +24,10 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
     /// Whether all characters of a symbol are significant, instead of the first six.
     pub long_symbols: bool,
+    /// The notation of the source; see also [`Options::for_source`].
+    pub notation: Notation,
+    /// Whether capital and small letters differ in symbols in Zilog's notation.
+    pub case_sensitive: bool,
     /// Whether `.PROG.` is absolute code from address 0, so that its addresses are plain numbers.
     pub absolute_prog: bool,
     /// The processor that runs the program. If `None`, the Z80. It changes messages, not the code.
@@ -40,6 +44,29 @@ pub struct Options {
     pub references: bool,
     /// Translates statements of other dialects, for suggestions in messages.
     pub translate: Option<ForeignTranslator>,
+}
+
+impl Options {
+    /// Returns the options for a program whose first source is `path`: one named `*.z80` is in
+    /// Zilog's notation, in which all characters of a symbol are significant.
+    #[must_use]
+    pub fn for_source(mut self, path: &Path) -> Self {
+        if path.extension().is_some_and(|one| one.eq_ignore_ascii_case("z80")) {
+            self.notation = Notation::Zilog;
+        }
+        self.long_symbols |= self.notation == Notation::Zilog;
+        self
+    }
+}
+
+/// The notation of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Notation {
+    /// TDL's.
+    #[default]
+    Tdl,
+    /// Zilog's mnemonics with the directives of M80 and pasmo.
+    Zilog,
 }
 
 /// The processor that runs the program.

@@ -3,6 +3,7 @@
 use super::assembler::Assembler;
 use super::code_buffer::{CodePos, CodeRun, Field, WordReloc, kind_of};
 use super::input::StatementPlace;
+use super::options::Notation;
 use super::pass::Pass;
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode};
@@ -85,7 +86,7 @@ impl Assembler<'_> {
         let distance = target.number.wrapping_sub(here.number) as i16;
         let offset = i32::from(distance) - 2;
         *self.code.byte(pos, 0) = offset as u8;
-        if ACCEPTED_TOO_FAR.contains(&offset) {
+        if ACCEPTED_TOO_FAR.contains(&offset) && self.options.notation == Notation::Tdl {
             let taken = offset as u8 as i8;
             let message =
                 format!("the target is {distance} bytes away, but the offset becomes {taken}");

@@ -7,12 +7,13 @@ use super::code_buffer::{Field, UNKNOWN_OPERATOR};
 use super::input::{Frame, FrameKind, StatementPlace};
 use super::name_table::NameId;
 use super::name_table::Operator;
+use super::options::Notation;
 use super::pass::Pass;
 use super::statement_end::{StatementAbort, StatementEnd, StatementResult};
 use super::suggestions::{foreign, suggest_label, suggest_operator};
 use super::symbol::{Symbol, SymbolKind};
 use super::value::Value;
-use super::{directive, instruction, lints, macros};
+use super::{directive, instruction, lints, macros, zilog};
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::ListingLine;
 use crate::references::ReferenceRole;
@@ -27,7 +28,9 @@ impl Assembler<'_> {
     pub(super) fn read_frames(&mut self) -> StatementResult {
         while let Some(frame) = self.input.top() {
             if frame.pos >= frame.text.len() {
-                self.input.pop();
+                if let Some(scope) = self.input.pop().and_then(|frame| frame.outer_scope) {
+                    self.names.scope = scope;
+                }
                 continue;
             }
             let text = Arc::clone(&frame.text);
@@ -106,6 +109,9 @@ impl Assembler<'_> {
             // After `.EXIT` the rest of the calling line is not a statement.
             self.end_statement(DiagnosticCode::TrailingText, cursor);
             return Ok(());
+        }
+        if self.options.notation == Notation::Zilog {
+            return zilog::fields(self, cursor);
         }
         loop {
             cursor.skip_blanks();
@@ -310,6 +316,11 @@ impl Assembler<'_> {
         cursor: &mut Cursor<'_>,
     ) -> StatementResult<StatementEnd> {
         self.statement.operator = span;
+        if (self.module.has_zilog_mnemonics || self.module.has_zilog_directives)
+            && let Some(end) = zilog::operator_in_tdl(self, name, span, cursor)?
+        {
+            return Ok(end);
+        }
         let entry = &self.names[name];
         if let Some(index) = entry.macro_index {
             self.recorder.reference(name, span, ReferenceRole::Use);

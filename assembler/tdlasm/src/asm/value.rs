@@ -153,6 +153,9 @@ impl Value {
                 let both = !self.is_absolute() && !other.is_absolute();
                 (self.multiply(other), usize::from(both))
             }
+            _ if op.is_comparison() && disagree == 0 && self.base_count == other.base_count => {
+                (Self::absolute(bitwise(op, self.number, other.number)), 0)
+            }
             _ => {
                 let number = bitwise(op, self.number, other.number);
                 let faults = if relocatable { 1 + disagree } else { 0 };
@@ -166,6 +169,7 @@ impl Value {
 /// Computes the operators that take absolute values only. As in ZASM, division by zero gives FFFFH
 /// and leaves the dividend as remainder.
 fn bitwise(op: BinaryOp, left: u16, right: u16) -> u16 {
+    let truth = |holds| if holds { u16::MAX } else { 0 };
     match op {
         BinaryOp::ShiftLeft => shift(left, right as i16),
         BinaryOp::ShiftRight => shift(left, (right as i16).wrapping_neg()),
@@ -177,6 +181,14 @@ fn bitwise(op: BinaryOp, left: u16, right: u16) -> u16 {
         BinaryOp::Multiply => left.wrapping_mul(right),
         BinaryOp::Add => left.wrapping_add(right),
         BinaryOp::Subtract => left.wrapping_sub(right),
+        BinaryOp::Equal => truth(left == right),
+        BinaryOp::NotEqual => truth(left != right),
+        BinaryOp::Less => truth(left < right),
+        BinaryOp::LessEqual => truth(left <= right),
+        BinaryOp::Greater => truth(left > right),
+        BinaryOp::GreaterEqual => truth(left >= right),
+        BinaryOp::Both => truth(left != 0 && right != 0),
+        BinaryOp::Either => truth(left != 0 || right != 0),
     }
 }
 

@@ -202,7 +202,8 @@ codes! {
     UnusedLabel "W27" "unused-label" Warning
         "No statement uses the label. Off unless enabled by -W unused-label or -W all.";
     Zilog "W28" "zilog" Error
-        "The source has Zilog's mnemonics. `tdlasm convert --to tdl FILE` converts it.";
+        "The source has Zilog's mnemonics. `tdlasm asm --zilog FILE` assembles it, and `tdlasm \
+        convert --to tdl FILE` converts it.";
     Z180Trap "W29" "z180-trap" Warning
         "A Z180 does not run this instruction of the Z80: it jumps to 0 (TRAP). Reported with \
         --cpu z180. Bytes written by .BYTE are not examined.";

@@ -285,3 +285,11 @@ pub const FORMS: &[Form] = &[
     z("OUTD", NONE, Ed, 0xAB, 16, "OUTD"),
     z("OUTDR", NONE, Ed, 0xBB, 21, "OTDR").not_taken(16),
 ];
+
+/// The forms that TDL has no mnemonic for: the undocumented shift that sets bit 0.
+#[rustfmt::skip]
+pub(super) const ZILOG_ONLY: [Form; 3] = [
+    z("SLL", SRC, Cb, 0x30, 8, "SLL {0}").undocumented(),
+    z("SLL", MEM, Cb, 0x30, 15, "SLL {0}").undocumented(),
+    z("SLL", IDX, Cb, 0x36, 23, "SLL {0}").undocumented(),
+];

@@ -45,6 +45,10 @@ pub enum Directive {
     Z80,
     /// `.I8080`.
     I8080,
+    /// `.ZOP`, `.XZOP`: whether instructions have Zilog's mnemonics.
+    ZilogMnemonics(bool),
+    /// `.EPOP`, `.XEPOP`: whether the directives of M80 are read, too.
+    ZilogDirectives(bool),
     /// `.END`.
     End,
     /// `.PRGEND`.
@@ -217,6 +221,8 @@ impl Directive {
             | Self::Radix
             | Self::Z80
             | Self::I8080
+            | Self::ZilogMnemonics(_)
+            | Self::ZilogDirectives(_)
             | Self::End
             | Self::ProgramEnd
             | Self::Ident
@@ -243,6 +249,11 @@ impl Directive {
         (".XPSYM", Self::Format(ObjectFormOption::Symbols(false))),
         (".Z80", Self::Z80),
         (".I8080", Self::I8080),
+        (".ZOP", Self::ZilogMnemonics(true)),
+        (".XZOP", Self::ZilogMnemonics(false)),
+        (".IOP", Self::ZilogMnemonics(false)),
+        (".EPOP", Self::ZilogDirectives(true)),
+        (".XEPOP", Self::ZilogDirectives(false)),
         (".END", Self::End),
         (".PRGEND", Self::ProgramEnd),
         (".IDENT", Self::Ident),

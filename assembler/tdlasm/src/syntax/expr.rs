@@ -66,6 +66,22 @@ pub enum BinaryOp {
     Add,
     /// `-`.
     Subtract,
+    /// `==`, as the following ones in Zilog's notation only: FFFFH if it holds, else 0.
+    Equal,
+    /// `!=`.
+    NotEqual,
+    /// `<`, unsigned.
+    Less,
+    /// `<=`, unsigned.
+    LessEqual,
+    /// `>`, unsigned.
+    Greater,
+    /// `>=`, unsigned.
+    GreaterEqual,
+    /// `&&`: whether neither value is 0.
+    Both,
+    /// `||`: whether a value is not 0.
+    Either,
 }
 
 impl BinaryOp {
@@ -89,6 +105,7 @@ impl BinaryOp {
     }
 
     /// Returns the precedence, 1 binding tightest: TDL Z80 assembler manual 2.2, "Expressions".
+    /// Operators that TDL lacks are the loosest.
     pub fn rank(self) -> u8 {
         match self {
             Self::ShiftLeft | Self::ShiftRight => 3,
@@ -96,7 +113,14 @@ impl BinaryOp {
             Self::Multiply | Self::Divide => 5,
             Self::Remainder => 6,
             Self::Add | Self::Subtract => 7,
+            _ => 8,
         }
+    }
+
+    /// Returns `true` if the operation compares two numbers.
+    pub fn is_comparison(self) -> bool {
+        use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        matches!(self, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual)
     }
 }
 

@@ -4,18 +4,10 @@ use crate::error::Result;
 use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT, erase_line, type_checked};
 use crate::handshake::{CORRUPTED_RECORD_FILL, abort_hex_load};
 use crate::monitor::LoadReport;
-use crate::prompt::{Peer, identify_prompt};
 use crate::session::MonitorSession;
 
 pub(crate) const NAME: &str = "RomWBW's debug monitor";
 pub(crate) const ABORTING: &str = "ending an interrupted load";
-
-pub(crate) fn at_prompt(received: &[u8]) -> bool {
-    // The whole text is read only where it may end: a dump asks after each character.
-    received.len() > 1
-        && received.ends_with(b">")
-        && identify_prompt(received) == Some(Peer::RomwbwMonitor)
-}
 
 /// Types a command, sends its carriage return once the echo is correct, and waits for the rest of
 /// `echo`; what follows remains unread.

@@ -12,8 +12,9 @@ use crate::error::{LoaderError, Result};
 use crate::exchange::{self, REPLY_TIMEOUT};
 use crate::monitor::LoadReport;
 use crate::pace::Pace;
+use crate::prompt::at_romwbw_prompt;
 use crate::records::{END_RECORD, HexRecord};
-use crate::romwbw::console::{abort_load, at_prompt, report_refusal, type_command};
+use crate::romwbw::console::{abort_load, report_refusal, type_command};
 use crate::session::MonitorSession;
 
 /// Without flow control a single record at full speed overflowed its buffer; at 2 ms none did.
@@ -55,7 +56,7 @@ pub(crate) fn load(
     match session.receive_until(
         "waiting for the prompt after the load",
         2 * REPLY_TIMEOUT,
-        at_prompt,
+        at_romwbw_prompt,
     ) {
         Ok(received) if received.starts_with(b"\r\n>") => Ok(LoadReport::Success),
         Ok(received) => {

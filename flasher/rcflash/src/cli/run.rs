@@ -13,7 +13,7 @@ use rcflash_transport::Transport;
 use tdlasm::link::{Layout, Region, Rule, link};
 use tdlasm::module::SectionKind;
 use tdlasm::source::DiskLoader;
-use tdlasm::{Options, assemble};
+use tdlasm::{Notation, Options, assemble};
 
 use super::program::{Program, parse_address, read_program};
 use super::target::BoardArgs;
@@ -44,6 +44,9 @@ pub(super) struct RunArgs {
     /// Define a symbol, as NAME=VALUE in decimal or NAME=0FFH
     #[arg(long = "define", value_name = "NAME=VALUE", value_parser = parse_definition)]
     defines: Vec<(String, u16)>,
+    /// Read Zilog's mnemonics; sources named `*.z80` always are
+    #[arg(long)]
+    zilog: bool,
     /// Exit when there is no output for this long, as in 2s; `never` continues until Ctrl-C
     #[arg(long, value_name = "TIME|never", default_value = "2s", value_parser = parse_idle_exit)]
     idle_exit: IdleExit,
@@ -115,7 +118,8 @@ fn assemble_program(
     args: &RunArgs,
     profile: &BoardProfile,
 ) -> Result<Program, CommandError> {
-    let options = Options { defines: args.defines.clone(), ..Options::default() };
+    let notation = if args.zilog { Notation::Zilog } else { Notation::Tdl };
+    let options = Options { defines: args.defines.clone(), notation, ..Options::default() };
     let assembly = assemble(&DiskLoader, files, &options).map_err(|failure| {
         CommandError::new(FAILED, format!("\n{}", failure.to_string().trim_end()))
     })?;

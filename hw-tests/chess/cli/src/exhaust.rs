@@ -74,7 +74,11 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
     let there = board_time(&boards).zip(began_there).map(|(now, then)| now.saturating_sub(then));
     print(&summary_text(&goal, &totals, there, began.elapsed()))?;
     print(&line_statistics_text(boards.iter().map(|it| it.live.link.stats()).sum()))?;
-    conclude(&goal, &totals, ended, &target)
+    let code = conclude(&goal, &totals, ended, &target)?;
+    if code == 0 {
+        boards.iter_mut().try_for_each(|it| it.live.return_to_monitor())?;
+    }
+    Ok(code)
 }
 
 /// Prepares the board; an unpaced simulated one once per processor, up to the chunks.
@@ -129,6 +133,11 @@ fn conclude(
         }
         ExhaustEnd::Differs(found) => {
             print(&format!("FAIL: board and reference differ\n{}", mismatch_text(goal, &found)))?;
+            Ok(FAILED)
+        }
+        ExhaustEnd::Damaged(Range { start, end }, damage) => {
+            let arrays = format!("with an array of {start}..{end}");
+            print(&format!("FAIL: the evaluator damages the board {arrays}: {damage}\n"))?;
             Ok(FAILED)
         }
         ExhaustEnd::BoardLost(error) => {

@@ -59,6 +59,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     if battle.xchng != battle.host.residue() {
         return Err(CommandError::new(FAILED, battle.wrong_residue()));
     }
+    rig.live.return_to_monitor()?;
     Ok(0)
 }
 

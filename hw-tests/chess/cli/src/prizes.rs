@@ -66,10 +66,12 @@ pub(super) fn prizes(args: &PrizesArgs) -> CommandResult {
     if !args.json && count > 1 {
         print(&format!("{} compared, {wrong} differ\n", pluralize(count, "position")))?;
     }
-    positions.finish(match wrong {
+    let code = positions.finish(match wrong {
         0 => Ok(0),
         _ => Err(CommandError::new(FAILED, "board and host differ, as reported above")),
-    })
+    })?;
+    rig.live.return_to_monitor()?;
+    Ok(code)
 }
 
 fn has_several(positions: &mut PositionStream) -> bool {

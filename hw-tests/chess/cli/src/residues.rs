@@ -84,14 +84,16 @@ pub(super) fn residues(args: &ResiduesArgs) -> CommandResult {
             Ok(())
         },
     )?;
-    positions.finish(match differ {
+    let code = positions.finish(match differ {
         0 => Ok(0),
         _ => {
             let problem =
                 format!("board and reference differ on {}", pluralize(differ, "position"));
             Err(CommandError::new(FAILED, problem))
         }
-    })
+    })?;
+    rig.live.return_to_monitor()?;
+    Ok(code)
 }
 
 fn sources(args: &ResiduesArgs) -> PositionArgs {

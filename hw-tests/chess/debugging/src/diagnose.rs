@@ -12,10 +12,9 @@ use board_debugger::{
     run_with_timeout,
 };
 
-use crate::machine::EvaluatorMachine;
 use crate::panes::format_attackers;
 use crate::registers::{ARRAY_BYTES, SECTION_BYTES};
-use crate::session::{EntryOutcome, SessionError};
+use crate::session::{EntryOutcome, SessionError, evaluator_debugger, start_evaluator};
 
 /// Labels at which XCHNG has just booked points, residue in E; a user's XCHNG may lack them.
 const BOOKING_LABELS: [&str; 2] = ["XCBOOK", "XCLAST"];
@@ -47,7 +46,7 @@ pub fn diagnose(
     should_stop: ShouldStop<'_>,
 ) -> Result<Diagnosis, SessionError> {
     let behaviour = encode::behaviour(evaluator.behaviour);
-    let mut machine = EvaluatorMachine::started(profile, evaluator)?;
+    let (mut machine, code) = start_evaluator(profile, evaluator)?;
     let (request, mut expected): (_, Vec<ExpectedCall>) = match &case.subject {
         CaseInput::Position { position, .. } => {
             let verdicts = evaluate_as(position, behaviour).squares.into_iter();
@@ -66,8 +65,7 @@ pub fn diagnose(
         }
     };
     machine.send(&request);
-    let code = machine.code();
-    let mut debugger = machine.into_debugger(code);
+    let mut debugger = evaluator_debugger((machine, code));
     let entry = debugger.code().symbol("XCHNG").ok_or(SessionError::NoLabel("XCHNG"))?;
     let bookings = BOOKING_LABELS.into_iter().filter_map(|name| debugger.code().symbol(name));
     let places: Vec<u16> = bookings.chain([entry]).collect();

@@ -1,19 +1,18 @@
 //! Debug sessions at the call of XCHNG for a square.
 
 use board_debugger::{
-    BoundExpression, DebugKernel, Debugger, ExecCommand, HaltReason, LoadedProgram, RunAborted,
-    ShouldStop, Stop, TargetError, open_program, run_with_timeout,
+    BoundExpression, DebugKernel, Debugger, ExecCommand, HaltReason, LoadedProgram, Machine,
+    RunAborted, ShouldStop, Stop, TargetError, open_program, run_with_timeout,
 };
 use firmware::ProgramKind;
 use firmware::build::{BuildError, build_with};
-use firmware::code_map::MappedProgram;
+use firmware::code_map::{CodeMap, MappedProgram};
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::encode;
 use sargon_reference::{Position, Square};
 
-use crate::machine::EvaluatorMachine;
 use crate::panes::add_panes;
 
 /// The label at which the application waits for requests.
@@ -74,6 +73,29 @@ impl EntryOutcome {
     }
 }
 
+/// Creates a simulated board on which the application runs from RAM and waits for requests, and the
+/// code of both programs.
+///
+/// # Errors
+/// Returns `BuildError` if a program can't be built.
+pub fn start_evaluator(
+    profile: &BoardProfile,
+    evaluator: &Evaluator,
+) -> Result<(Machine, CodeMap), BuildError> {
+    let application = build_with(profile, ProgramKind::Application, evaluator)?;
+    let mut machine = Machine::new(profile)?;
+    machine.start(&application);
+    let code = CodeMap::new(&[&machine.monitor, &application]);
+    Ok((machine, code))
+}
+
+/// Returns a debugger for a board that [`start_evaluator`] has created, with the evaluator's panes.
+pub fn evaluator_debugger((machine, code): (Machine, CodeMap)) -> Debugger {
+    let mut debugger = Debugger::new(machine.board, code);
+    add_panes(&mut debugger);
+    debugger
+}
+
 /// Runs a board that is about to receive its request to the first instruction of XCHNG for
 /// `square`.
 ///
@@ -119,10 +141,9 @@ pub fn open_position(
 ) -> Result<Debugger, TargetError> {
     let request = Request::Position { squares: encode::squares(position) };
     if kernel.is_none() {
-        let mut machine = EvaluatorMachine::started(profile, evaluator)?;
+        let (mut machine, code) = start_evaluator(profile, evaluator)?;
         machine.send(&request);
-        let code = machine.code();
-        return Ok(machine.into_debugger(code));
+        return Ok(evaluator_debugger((machine, code)));
     }
     let application = build_with(profile, ProgramKind::Application, evaluator)?;
     let mapped = MappedProgram::from(&application.program);

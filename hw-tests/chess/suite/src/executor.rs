@@ -17,8 +17,8 @@ impl Executor for SargonBoard {
         Some(&mut plan.board)
     }
 
-    fn live(&self) -> Option<&LiveBoard> {
-        Some(&self.live)
+    fn live(&mut self) -> Option<&mut LiveBoard> {
+        Some(&mut self.live)
     }
 
     fn board(&self) -> ConnectedBoard {

@@ -29,6 +29,12 @@ const UNOBSERVED: &str = "writes to program memory, stack and interrupts, since 
                           the board has no STATUS request";
 /// The run ends when this many consecutive cases got no valid reply.
 const MAX_CONSECUTIVE_UNANSWERED: u32 = 20;
+/// The run ends when the board was reset this often because it did not reply, each time after fewer
+/// than [`CASES_BETWEEN_HANGS`] cases that it did reply to: resets take seconds, and those of a whole
+/// run would take hours.
+const MAX_HANGS: u32 = 40;
+/// After so many replies earlier resets do not count.
+const CASES_BETWEEN_HANGS: u32 = 100;
 /// The board is identified and its status requested when this many results are unconfirmed, every
 /// three seconds: the status takes as long as three cases. A count, not a time, so that the replay
 /// of a transcript sends the same requests.
@@ -66,6 +72,7 @@ pub(crate) fn run_cases_from(
         confirmation: Confirmation::default(),
         is_source_exhausted: false,
         unanswered: 0,
+        hangs: Hangs::default(),
         is_board_abandoned: false,
         on_result,
     };
@@ -113,6 +120,14 @@ struct Confirmation {
     restarts: u32,
 }
 
+/// Resets of a board that did not reply.
+#[derive(Default)]
+struct Hangs {
+    count: u32,
+    /// Cases that it has replied to since the last one.
+    answered: u32,
+}
+
 struct Runner<'a> {
     board: &'a mut SargonBoard,
     options: RunOptions<'a>,
@@ -126,6 +141,7 @@ struct Runner<'a> {
     is_source_exhausted: bool,
     /// Consecutive cases without a valid reply.
     unanswered: u32,
+    hangs: Hangs,
     is_board_abandoned: bool,
     on_result: &'a mut dyn FnMut(CaseResult),
 }
@@ -454,6 +470,7 @@ impl Runner<'_> {
         if !(self.jobs[job].is_suspect() && result.is_answered()) {
             self.count_unanswered(&result);
         }
+        self.hangs.answered += u32::from(result.is_answered());
         let result = self.jobs[job].merge(result);
         let is_known = |baseline: &Baseline| baseline.compare(&result) == BaselineStatus::Known;
         let passed = matches!(result.verdict, Verdict::Pass | Verdict::Skipped)

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use firmware::profile::BoardProfile;
+use firmware::profile::{BoardProfile, UartKind};
 use hil_harness::board::BoardKind;
 use hil_harness::campaign::{self, Observer, RunConfig};
 use hil_harness::file_system::OsFileSystem;
@@ -101,7 +101,7 @@ fn without_board(observer: &mut Silent) -> RunContext<'_> {
         file_system: &OsFileSystem,
         clock: Arc::new(Instant::now),
         stop: Arc::new(AtomicBool::new(false)),
-        prepare: &|_| Err(SetupError::NoReply),
+        prepare: &|_| Err(SetupError::NoReply(UartKind::Acia)),
         observer,
     }
 }

@@ -40,6 +40,10 @@ pub(super) fn serve(args: &CallArgs) -> CommandResult {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(CommandError::new(ENVIRONMENT, format!("standard input or output: {error}")))
         }
-        _ => Ok(0),
+        _ => {
+            let left = server.into_machine().leave();
+            left.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
+            Ok(0)
+        }
     }
 }

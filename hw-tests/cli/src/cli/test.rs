@@ -17,7 +17,9 @@ use cli_support::text::{Escape, eprint_message};
 use hil_harness::report;
 use hil_harness::select::{NamePatterns, Selection, Shard};
 use tdlasm::source::{DiskLoader, Loader};
-use testfile_suite::{Contract, Heading, ListedCase, TestCase, TestFile, TestFiles, run_build};
+use testfile_suite::{
+    BoardMachine, Contract, Heading, ListedCase, TestCase, TestFile, TestFiles, run_build,
+};
 
 use super::CASES;
 use super::execution::ExecutionArgs;
@@ -129,7 +131,12 @@ fn test_or_list(args: &TestArgs) -> CommandResult {
     }
     // After an error the other files are tested, too.
     let loader = RecordingLoader::default();
-    let read: Vec<_> = paths.iter().map(|path| args.read(path, &loader)).collect();
+    let free = args
+        .board
+        .names_board()
+        .then(|| BoardMachine::free_memory(|kinds| args.board.choose_kind(kinds)));
+    let free = free.transpose()?;
+    let read: Vec<_> = paths.iter().map(|path| args.read(path, &loader, free)).collect();
     refuse_overwriting(&args.outputs(), &loader.0.into_inner())?;
     for message in read.iter().filter_map(|read| read.as_ref().err()).flatten() {
         eprint_message(format!("hw-tests: {message}"));
@@ -201,21 +208,29 @@ fn run_files(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandR
 }
 
 impl TestArgs {
-    /// Reads a test file; `None` if it has nothing to do with the contracts that are checked.
+    /// Reads a test file; `None` if it has nothing to do with the contracts that are checked. On a
+    /// board the memory `free` is left to its program.
     ///
     /// # Errors
     /// Returns a message for each error in the file.
-    fn read(&self, path: &Path, loader: &RecordingLoader) -> Result<Option<Tested>, Vec<String>> {
+    fn read(
+        &self,
+        path: &Path,
+        loader: &RecordingLoader,
+        free: Option<(u16, u16)>,
+    ) -> Result<Option<Tested>, Vec<String>> {
         if !self.no_build {
             run_build(path).map_err(|errors| errors.messages())?;
         }
-        let file = TestFile::read(path, loader);
+        let file = TestFile::read_for(path, loader, free.map(|(first, _)| first));
         let file = file.map_err(|errors| errors.messages())?;
         for note in &file.program.notes {
             eprint_message(format!("hw-tests: {}: {note}", path.escaped()));
         }
-        if let Some(why) = file.program.simulated_only.filter(|_| self.board.names_board()) {
-            return Err(vec![format!("{}: {why}", path.escaped())]);
+        if let Some(free) = free {
+            let unfit = file.program.simulated_only.map(str::to_owned);
+            let unfit = unfit.or_else(|| file.program.check_room(free).err());
+            unfit.map_or(Ok(()), |why| Err(vec![format!("{}: {why}", path.escaped())]))?;
         }
         let contracts = contracts(&file, self).map_err(|message| vec![message])?;
         let is_other =

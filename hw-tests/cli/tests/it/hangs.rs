@@ -240,6 +240,35 @@ fn an_evaluator_that_hangs_is_reset_without_waiting_for_its_identity() {
     assert!(asked.len() <= 1, "{asked:?}");
 }
 
+/// Writes a folder with a XCHNG that hangs at one call in 64.
+fn evaluator_that_hangs_at_times(folder: &Path) {
+    let source = include_str!("../../../../sargon-src/xchng.asm");
+    let count = "XCHNG:  LXI H,CALLS\n INR M\n MOV A,M\n ANI 63\n..HANG: JRZ ..HANG\n LXI H,BACT";
+    let source = source.replacen("XCHNG:  LXI H,BACT", count, 1);
+    let (code, end) = source.rsplit_once(".END").expect("it ends");
+    let source = format!("{code}.LOC .DATA.\nCALLS: .BLKB 1\n .END{end}");
+    std::fs::create_dir(folder.join("mine")).expect("a folder");
+    std::fs::write(folder.join("mine/xchng.asm"), source).expect("a file");
+}
+
+/// Behind a pseudo-terminal, too, the board is waited for by its own clock: 40 resets are those of
+/// six simulated minutes.
+#[test]
+fn a_run_ends_when_the_evaluator_hangs_again_and_again_and_reports_each_reset() {
+    let folder = tempfile::tempdir().expect("a folder");
+    evaluator_that_hangs_at_times(folder.path());
+    for rig in ["direct", "simulated"] {
+        let run = ["run", "--sargon-dir", "mine", "--rig", rig];
+        let (code, shown, errors) = hw_tests(folder.path(), &run);
+        assert_eq!(code, 3, "{rig}: {shown}{errors}");
+        let ended =
+            "it was reset 40 times because it did not reply, each time after fewer than 100";
+        assert!(shown.contains(ended), "{rig}: {shown}");
+        let resets = (1..=40).map(|count| format!(": no reply, reset {count}\n"));
+        assert!(resets.into_iter().all(|line| errors.contains(&line)), "{rig}: {errors}");
+    }
+}
+
 /// The server of this project, as of other computers, passes DTR, RTS and breaks on.
 #[test]
 fn a_routine_that_hangs_is_ended_by_a_reset_wire_of_the_adapter() {

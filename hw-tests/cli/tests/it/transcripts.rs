@@ -121,7 +121,7 @@ fn other_requests_than_recorded_are_distinguished_from_a_wrong_board() {
     let other = run(&["--rig", &replay(&file), "--tag", "document"]);
     assert_eq!(other.status.code(), Some(3));
     let shown = String::from_utf8_lossy(&other.stdout).into_owned();
-    assert!(shown.contains("when this was recorded it was"), "{shown}");
+    assert!(shown.contains("when this was recorded it sent"), "{shown}");
 }
 
 #[test]

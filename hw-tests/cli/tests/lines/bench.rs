@@ -181,11 +181,7 @@ const SHORTER: [(&str, &[&str], &str); 4] = [
     ("sargon exhaust", &["--range"], "--range 0..2000"),
     ("hw-tests run", &["--tag", "replay:"], "--tag document"),
     ("hw-inspect profile", &[" - -", "--program", "--port"], "positions.epd"),
-    (
-        "hw-inspect coverage",
-        &["--every", "--program"],
-        "--every 300 --board rc2014-classic --least 90",
-    ),
+    ("hw-inspect coverage", &["--program", "positions.epd"], "positions.epd"),
 ];
 
 /// Limits the work of a command that takes long.

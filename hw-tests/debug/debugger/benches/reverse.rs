@@ -30,6 +30,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         assert_eq!(halt, HaltReason::Completed);
         self::forward(&mut debugger, steps);
     }
+    let began = Instant::now();
+    let halt = debugger.run(ExecCommand::ReverseToChange(0xA000), &mut |_| false);
+    assert_eq!(halt, HaltReason::NeverChanged(0xA000));
+    println!("lastchange of a byte that nothing writes: {:.1?}", began.elapsed());
     let first = BoundExpression::parse("PC == 8000H", debugger.code())?;
     debugger.stops.add(Stop { condition: Some(first), ..Stop::at(0x8000) });
     let began = Instant::now();

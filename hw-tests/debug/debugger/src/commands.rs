@@ -9,7 +9,7 @@ mod table;
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
 use super::motions::{Motion, MotionKind};
-use super::{location, render};
+use super::{FLAGS, REGISTER_NAMES, location, render};
 use table::Action;
 
 pub use print::{format_value, short_value};
@@ -60,17 +60,22 @@ pub enum Pane {
     Console,
     /// The commands.
     Help,
+    /// What a command has printed.
+    Result(String),
 }
 
 impl Pane {
     /// Returns the command that shows the pane, if it does not depend on the state, and the title.
     pub fn names(&self) -> (Option<String>, &str) {
         let (command, title) = match self {
-            Self::Memory(at) => return (Some(format!("memory {at:04X}H")), "Memory"),
+            Self::Memory(at) => {
+                return (Some(format!("memory {}", render::source_number(*at, 4))), "Memory");
+            }
             Self::Source(..) => (None, "Source"),
             Self::Code(_) => (None, "Instructions"),
             Self::Registers => (None, "Registers"),
             Self::Help => (None, "Help"),
+            Self::Result(_) => (None, "Result: Page Down for more, Esc leaves"),
             Self::Calls => (Some("calls"), "Calls"),
             Self::Custom(name) => (Some(name.as_str()), name.as_str()),
             Self::Stops => (Some("stops"), "Breakpoints"),
@@ -95,9 +100,13 @@ impl Pane {
             Self::Displays => print::displays(debugger),
             Self::Console => render::console(debugger),
             Self::Help => table::lines(debugger),
+            Self::Result(text) => text.lines().map(str::to_owned).collect(),
         }
     }
 }
+
+/// What a command does once its arguments are parsed; returns a text for the user.
+pub(super) type Effect = Box<dyn FnOnce(&mut Debugger) -> Result<String, String>>;
 
 /// Executes a command line; an empty line does nothing. `should_stop` is polled while the board
 /// runs. The commands of a breakpoint that halts the board are executed, too; their output is
@@ -123,7 +132,9 @@ pub fn execute(
 pub fn runs_board(line: &str) -> bool {
     let name = line.split_whitespace().next().unwrap_or_default();
     let command = Command::find(name);
-    command.is_some_and(|command| matches!(command.action, Action::Motion | Action::Run(_)))
+    command.is_some_and(|command| {
+        matches!(command.action, Action::Motion | Action::Until | Action::Restart)
+    })
 }
 
 /// Runs the board, and the commands of a breakpoint that halts it; see [`execute`].
@@ -158,7 +169,7 @@ fn run_breakpoint_commands(
             debugger.stops.has_postponed = true;
             return HaltReason::Paused;
         }
-        let commands = lists.iter().flat_map(|list| list.split(';'));
+        let commands = lists.iter().flat_map(|list| separate(list));
         let Some(next) = execute_to_motion(debugger, commands, &mut *should_stop) else { break };
         halt = next;
     }
@@ -206,24 +217,59 @@ fn execute_one(
         return Ok(CommandOutcome::Show(Pane::Custom(pane.name().to_owned())));
     };
     match command.action {
-        Action::Motion => run_motion(debugger, command.name, rest, should_stop),
-        Action::Run(run) => run(debugger, rest, should_stop).map(CommandOutcome::Halted),
-        Action::Text(execute) => execute(debugger, rest).map(CommandOutcome::Output),
+        Action::Motion => {
+            let (motion, times) = parse_motion(debugger, command.name, rest)?;
+            Ok(CommandOutcome::Halted(run_repeatedly(debugger, motion, times, should_stop)))
+        }
+        Action::Until => {
+            let condition = location::parse(debugger, rest)?;
+            debugger.run_until(&condition, should_stop).map(CommandOutcome::Halted)
+        }
+        Action::Restart => Ok(CommandOutcome::Halted(reload::restart(debugger))),
         Action::Show(pane) => pane(debugger, rest).map(CommandOutcome::Show),
         Action::Display if rest.is_empty() => Ok(CommandOutcome::Show(Pane::Displays)),
-        Action::Display => print::display(debugger, rest).map(CommandOutcome::Output),
+        Action::Display => print::display(debugger, rest)?(debugger).map(CommandOutcome::Output),
+        Action::Text(parse) => parse(debugger, rest)?(debugger).map(CommandOutcome::Output),
         Action::Quit => Ok(CommandOutcome::Quit),
     }
 }
 
-/// Runs the board by the motion of a command, as often as the command's argument says.
-fn run_motion(
-    debugger: &mut Debugger,
-    name: &str,
-    rest: &str,
-    should_stop: ShouldStop<'_>,
-) -> Result<CommandOutcome, String> {
-    let (command, times) = match Motion::by_command(name) {
+/// Separates commands at each `;`, but for those of arrays, as in `[x;8]`.
+fn separate(commands: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    commands.split(move |c| {
+        depth += i32::from("[{".contains(c)) - i32::from("]}".contains(c));
+        c == ';' && depth <= 0
+    })
+}
+
+/// Checks commands that are executed later, separated by `;`. What depends on the state then, such
+/// as local labels, is not checked.
+fn check(debugger: &Debugger, commands: &str) -> Result<(), String> {
+    for line in separate(commands).map(str::trim).filter(|line| !line.is_empty()) {
+        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        let is_pane = debugger.find_pane(name).is_some() || name.starts_with('/');
+        let checked = match Command::find(name).map(|command| (command.action, command.name)) {
+            None if is_pane => Ok(()),
+            None => Err("unknown command; ? lists all commands".to_owned()),
+            Some(_) if rest.contains("..") || rest.starts_with(':') => Ok(()),
+            Some((Action::Motion, name)) => parse_motion(debugger, name, rest).map(drop),
+            Some((Action::Until, _)) => location::parse(debugger, rest).map(drop),
+            Some((Action::Display, _)) if !rest.is_empty() => {
+                print::display(debugger, rest).map(drop)
+            }
+            Some((Action::Text(parse), _)) => parse(debugger, rest).map(drop),
+            Some(_) => Ok(()),
+        };
+        checked.map_err(|problem| format!("'{line}': {problem}"))?;
+    }
+    Ok(())
+}
+
+/// Returns the motion of a command, and how often it is run.
+fn parse_motion(debugger: &Debugger, name: &str, rest: &str) -> Result<(ExecCommand, u32), String> {
+    Ok(match Motion::by_command(name) {
         Some(MotionKind::Repeatable(command)) => (command, repetitions(rest)?),
         Some(MotionKind::ToInstruction(make)) => (make(instruction_address(debugger, rest)?), 1),
         Some(MotionKind::ToByte(make)) => (make(location::resolve_address(debugger, rest)?), 1),
@@ -231,8 +277,7 @@ fn run_motion(
             let command = motion.and_then(MotionKind::plain);
             (command.ok_or_else(|| format!("{name} is no motion"))?, 1)
         }
-    };
-    Ok(CommandOutcome::Halted(run_repeatedly(debugger, command, times, should_stop)))
+    })
 }
 
 fn repetitions(text: &str) -> Result<u32, String> {
@@ -241,15 +286,6 @@ fn repetitions(text: &str) -> Result<u32, String> {
     times.ok_or_else(|| {
         format!("invalid number of steps '{text}': expected 1 to {MAX_REPEATED_STEPS}")
     })
-}
-
-fn until(
-    debugger: &mut Debugger,
-    text: &str,
-    should_stop: ShouldStop<'_>,
-) -> Result<HaltReason, String> {
-    let condition = location::parse(debugger, text)?;
-    debugger.run_until(&condition, should_stop)
 }
 
 /// Repeats a command until the board halts for another reason than a completed step.
@@ -302,10 +338,34 @@ fn code_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
 }
 
 fn memory_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
-    match text {
-        "" => Ok(Pane::Memory(debugger.registers().hl)),
-        text => location::resolve_address(debugger, text).map(Pane::Memory),
-    }
+    let (first, count) = stop::split_count(text)?;
+    let at = match first {
+        "" => debugger.registers().hl,
+        first => location::resolve_address(debugger, first)?,
+    };
+    let Some(count) = count else { return Ok(Pane::Memory(at)) };
+    let rows = count.div_ceil(render::ROW).into();
+    Ok(Pane::Result(render::memory(debugger, at, rows, render::ROW).join("\n")))
+}
+
+/// Returns the offset of the name at the end of a text, and the names that begin so: labels and
+/// registers, and at its start commands; each with its kind in the Debug Adapter Protocol.
+pub(super) fn completions<'d>(
+    debugger: &'d Debugger,
+    text: &str,
+) -> (usize, Vec<(&'d str, &'static str)>) {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || ".$%'_".contains(c);
+    let before = text.trim_end_matches(is_name);
+    let typed = text[before.len()..].to_ascii_uppercase();
+    let labels = debugger.code().labels().map(|(_, label)| (label.name.as_str(), "function"));
+    let registers = REGISTER_NAMES.iter().chain(FLAGS.iter().map(|(flag, _)| flag));
+    let registers = registers.map(|name| (*name, "variable"));
+    let commands = COMMANDS.iter().map(|command| (command.name, "keyword"));
+    let panes = debugger.panes().map(|pane| (pane.name(), "keyword"));
+    let commands = commands.chain(panes).filter(|_| before.trim().is_empty());
+    let all = commands.chain(registers).chain(labels);
+    let known = all.filter(|(name, _)| name.to_ascii_uppercase().starts_with(&typed));
+    (before.len(), known.collect())
 }
 
 fn source_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {

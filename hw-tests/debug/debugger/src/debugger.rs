@@ -89,6 +89,12 @@ impl Debugger {
         self.boards.target.as_ref().and_then(|target| target.last_error())
     }
 
+    /// Returns `true` if the line to the target, or what is recorded of it, has failed since the
+    /// last motion began.
+    pub fn has_line_failed(&self) -> bool {
+        self.boards.target.as_ref().is_some_and(|target| target.has_line_failed.get())
+    }
+
     /// Checks that a breakpoint or watchpoint can be set.
     ///
     /// # Errors

@@ -55,7 +55,7 @@ impl BoundExpression {
         let name = |word: &str| match register_value(&Registers::default(), word) {
             Some(_) => Some(Name::Variable),
             // A number has priority over a label that looks like it.
-            None if z80_core::parse_number(word).is_some() => None,
+            None if z80_core::is_number(word) => None,
             None if word.starts_with("..") => {
                 at.and_then(|at| code.local_label(word, at)).map(Name::Constant)
             }

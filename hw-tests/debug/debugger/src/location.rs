@@ -26,7 +26,12 @@ pub(super) fn resolve(debugger: &Debugger, text: &str) -> Result<Location, Strin
 }
 
 pub(super) fn resolve_address(debugger: &Debugger, text: &str) -> Result<u16, String> {
-    evaluate(debugger, text).map_err(|problem| {
+    parse_address(debugger, text).map(|address| address.value(&debugger.boards))
+}
+
+/// Parses an expression for an address.
+pub(super) fn parse_address(debugger: &Debugger, text: &str) -> Result<BoundExpression, String> {
+    parse(debugger, text).map_err(|problem| {
         let text = text.trim();
         let code = debugger.code();
         let label = code.labels().find(|(_, label)| label.is_code && !label.name.contains('.'));

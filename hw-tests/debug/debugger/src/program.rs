@@ -120,10 +120,7 @@ impl ProgramFile {
 
     fn chosen_entry(&self, mapped: &MappedProgram) -> Result<Option<u16>, ProgramError> {
         let Some(text) = &self.entry else { return Ok(None) };
-        let value = match parse_number(text) {
-            Some(number) => Some(number),
-            None => mapped.symbols.find(text)?,
-        };
+        let value = mapped.symbols.find(text)?.or_else(|| parse_number(text));
         value.map(Some).ok_or_else(|| ProgramError::NoEntry(text.clone()))
     }
 

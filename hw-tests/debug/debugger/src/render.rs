@@ -3,10 +3,11 @@
 use board_simulator::AccessKind;
 use tdlasm::disasm::instruction;
 use tdlasm::isa::decode;
+use tdlasm::syntax::lex::hexadecimal;
 
 use super::debugger::Debugger;
 use super::exec::HaltReason;
-use super::stops::{HitCondition, StopKind, WatchTarget, WatchTrigger, Watchpoint};
+use super::stops::{StopKind, WatchTarget, WatchTrigger, Watchpoint};
 use z80_core::{flag_letters, register_value};
 
 /// Bytes in a row of a memory dump.
@@ -30,16 +31,15 @@ pub fn disassemble_at(debugger: &Debugger, address: u16) -> DisassembledInstruct
     let name = |value: u16| code.label(value).map(|label| label.name.clone());
     let (text, length) = match decode(&bytes) {
         Some(found) => (instruction(&found, address, name).replacen('\t', " ", 1), found.length),
-        None => (format!(".BYTE {}", hex_byte(bytes[0])), 1),
+        None => (format!(".BYTE {}", source_number(bytes[0].into(), 2)), 1),
     };
     bytes.truncate(length);
     DisassembledInstruction { address, bytes, text }
 }
 
-/// Formats a byte as in source, with a zero before a letter.
-fn hex_byte(byte: u8) -> String {
-    let zero = if byte > 0x9F { "0" } else { "" };
-    format!("{zero}{byte:02X}H")
+/// Formats a number as in source, with a zero before a letter: no name is spelled like it.
+pub(super) fn source_number(value: u16, digits: usize) -> String {
+    hexadecimal(&format!("{value:0digits$X}"))
 }
 
 /// Describes why the board halted; empty after a completed command.
@@ -229,13 +229,6 @@ pub(super) fn stack(debugger: &Debugger, rows: usize) -> Vec<String> {
 /// The breakpoints and watchpoints, with their numbers.
 pub(super) fn stops(debugger: &Debugger) -> Vec<String> {
     let stops = debugger.stops.iter().map(|(id, stop)| {
-        let condition = if stop.condition.is_some() { ", on a condition" } else { "" };
-        let hits = match stop.hits {
-            HitCondition::Every => String::new(),
-            HitCondition::From(number) => format!(", from hit {number} on"),
-            HitCondition::Only(number) => format!(", hit {number} only"),
-            HitCondition::EveryNth(number) => format!(", every {number} hits"),
-        };
         let count = debugger.hit_count(id);
         let kind = if stop.log.is_some() { "log" } else { "break" };
         let what = match &stop.kind {
@@ -244,7 +237,8 @@ pub(super) fn stops(debugger: &Debugger) -> Vec<String> {
             }
             StopKind::Watchpoint(watch) => format!("watch {}", watched(debugger, watch)),
         };
-        format!("{id}: {what}{condition}{hits}; {count} hits so far")
+        let text = format!("{what} {}", stop.written);
+        format!("{id}: {}; {count} hits so far", text.trim_end())
     });
     let displays = debugger.stops.displays().map(|(id, text)| format!("{id}: display {text}"));
     let lines: Vec<String> = stops.chain(displays).collect();

@@ -6,7 +6,7 @@ mod log;
 use std::collections::{BTreeMap, HashMap};
 
 use super::expression::{BoundExpression, LogMessage, MachineState};
-use super::timeline::Timeline;
+use super::timeline::{Timeline, Touched};
 use board_simulator::{AccessKind, BusAccess};
 use hits::HitLog;
 use log::Log;
@@ -243,9 +243,14 @@ impl StopPoints {
         self.set.0.remove(&id).is_some() || self.displays.remove(&id).is_some()
     }
 
-    /// Removes the breakpoints at an address.
-    pub fn remove_breakpoints_at(&mut self, address: u16) {
-        self.set.0.retain(|_, stop| !stop.is_at(address));
+    pub(super) fn get(&self, id: StopId) -> Option<&Stop> {
+        self.set.0.get(&id)
+    }
+
+    /// Replaces a breakpoint or watchpoint, and forgets its hits.
+    pub(super) fn replace(&mut self, id: StopId, stop: Stop) {
+        self.hits.remove(&id);
+        self.set.0.insert(id, stop);
     }
 
     /// Removes all breakpoints, watchpoints and displayed expressions.
@@ -354,6 +359,19 @@ impl StopSet {
 
     pub(super) fn has_watchpoints(&self) -> bool {
         self.0.values().any(|stop| matches!(stop.kind, StopKind::Watchpoint(_)))
+    }
+
+    /// Returns `true` if steps that have touched these addresses may have hit one.
+    pub(super) fn may_be_hit_by(&self, touched: &Touched) -> bool {
+        self.0.values().any(|stop| match stop.kind {
+            StopKind::Breakpoint(address) => touched.executed.contains(address),
+            StopKind::Watchpoint(watch) => {
+                let mut addresses = (0..watch.count).map(|at| watch.first.wrapping_add(at));
+                watch.reads
+                    || watch.target != WatchTarget::Memory
+                    || addresses.any(|address| touched.written.contains(address))
+            }
+        })
     }
 
     /// The breakpoints at PC that halt a search and whose condition holds. Hits are not counted:

@@ -7,7 +7,7 @@ mod kernel;
 mod program;
 mod twin;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use board_simulator::Registers;
@@ -58,6 +58,8 @@ pub(super) struct Target {
     pub(super) output: Vec<u8>,
     pub(super) unsent: Vec<u8>,
     last_error: RefCell<Option<String>>,
+    /// Whether the line, or what is recorded of it, has failed since the last motion.
+    pub(super) has_line_failed: Cell<bool>,
     pub(super) twin: Twin,
 }
 
@@ -83,6 +85,7 @@ impl Target {
             output: Vec::new(),
             unsent: Vec::new(),
             last_error: RefCell::new(None),
+            has_line_failed: Cell::new(false),
             twin: Twin::default(),
         })
     }
@@ -109,7 +112,7 @@ impl Target {
         if !self.running && !memory.contains_key(&block) {
             match self.kernel.borrow_mut().read(block, BLOCK_BYTES.into()) {
                 Ok(bytes) => _ = memory.insert(block, bytes),
-                Err(error) => self.set_error(error.to_string()),
+                Err(error) => self.set_error(self.describe(error)),
             }
         }
         memory.get(&block).map_or(0, |bytes| bytes[usize::from(address - block)])
@@ -155,7 +158,7 @@ impl Target {
         let changed = kernel.write(address, &[!original]);
         match kernel.write(address, &[original]).and(changed) {
             Err(KernelError::NotWritable(_)) => Err(not_writable(address)),
-            other => other.map_err(|error| error.to_string()),
+            other => other.map_err(|error| self.describe(error)),
         }
     }
 
@@ -200,9 +203,20 @@ impl Target {
         self.output.extend(output);
     }
 
-    fn record_error<E: std::fmt::Display>(&self, result: Result<(), E>) {
+    fn record_error(&self, result: Result<(), KernelError>) {
         if let Err(error) = result {
-            self.set_error(error.to_string());
+            self.set_error(self.describe(error));
+        }
+    }
+
+    /// Returns the message of an error, and records a failure of the line.
+    pub(super) fn describe(&self, error: KernelError) -> String {
+        match error {
+            KernelError::NotWritable(address) => not_writable(address),
+            KernelError::Line(problem) => {
+                self.has_line_failed.set(true);
+                problem
+            }
         }
     }
 
@@ -212,6 +226,7 @@ impl Target {
 
     pub(super) fn clear_error(&self) {
         *self.last_error.borrow_mut() = None;
+        self.has_line_failed.set(false);
     }
 
     pub(super) fn set_error(&self, problem: impl Into<String>) {
@@ -237,7 +252,7 @@ impl Target {
     }
 }
 
-pub(super) fn not_writable(address: u16) -> String {
+fn not_writable(address: u16) -> String {
     format!("{address:04X}H is not writable (ROM or no memory); on a target, breakpoints need RAM")
 }
 

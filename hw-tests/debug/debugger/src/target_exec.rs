@@ -11,7 +11,7 @@ use firmware_wire::{MAX_BREAKPOINTS, StoppedState};
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
 use super::stepper::{Goal, Stepper, run_forward};
-use super::target::{HaltCause, KernelError, TwinEvent, not_writable};
+use super::target::{HaltCause, KernelError, TwinEvent};
 use predict_next::predict_next;
 
 /// How often the caller is polled while the program runs.
@@ -41,14 +41,12 @@ enum ExecError {
     Halted(HaltReason),
     /// A message.
     Failed(String),
+    Kernel(KernelError),
 }
 
 impl From<KernelError> for ExecError {
     fn from(error: KernelError) -> Self {
-        Self::Failed(match error {
-            KernelError::NotWritable(at) => not_writable(at),
-            KernelError::Line(problem) => problem,
-        })
+        Self::Kernel(error)
     }
 }
 
@@ -84,6 +82,11 @@ impl TargetStepper<'_, '_> {
             Ok(halt) | Err(ExecError::Halted(halt)) => halt,
             Err(ExecError::Failed(problem)) => {
                 self.debugger.boards.target_mut().set_error(problem);
+                HaltReason::TargetError
+            }
+            Err(ExecError::Kernel(error)) => {
+                let target = self.debugger.boards.target_mut();
+                target.set_error(target.describe(error));
                 HaltReason::TargetError
             }
         }

@@ -9,11 +9,12 @@ mod history;
 use std::cell::{Ref, RefCell};
 use std::ops::Range;
 
-use board_simulator::{BoardModel, BusAccess, QueueLine, Registers, StepOutcome};
+use board_simulator::{AddressSet, BoardModel, BusAccess, QueueLine, Registers, StepOutcome};
 
 use crate::expression::MachineState;
 pub(crate) use calls::CallStack;
 pub use calls::OpenCall;
+pub(crate) use history::Touched;
 use history::{History, Snapshot};
 
 /// A simulated board at one step of its recorded past.
@@ -22,6 +23,10 @@ pub(crate) struct Timeline {
     present: Present,
     history: History,
     origin: Snapshot,
+    /// The next step at which a snapshot may be due.
+    snapshot_due: u64,
+    /// The addresses that were executed since the last snapshot was taken or restored.
+    executed: AddressSet,
     /// All output since the start of the history, also of steps after the present; a snapshot
     /// stores only its length.
     recorded_output: Vec<u8>,
@@ -72,12 +77,15 @@ impl Timeline {
     /// Creates a timeline that begins with the present state of a board.
     pub(crate) fn new(mut board: BoardModel<QueueLine>) -> Self {
         let (present, mut recorded_output) = (Present::default(), Vec::new());
-        let origin = Snapshot::of(&mut board, &present, &mut recorded_output);
+        let mut executed = AddressSet::default();
+        let origin = Snapshot::of(&mut board, &present, &mut recorded_output, &mut executed);
         Self {
             board,
             present,
             history: History::new(),
             origin,
+            snapshot_due: 0,
+            executed,
             recorded_output,
             accesses: RefCell::default(),
             before: StepStart::default(),
@@ -137,9 +145,12 @@ impl Timeline {
         &mut self,
         advance: impl FnOnce(&mut BoardModel<QueueLine>) -> StepOutcome,
     ) -> StepOutcome {
-        if self.history.is_snapshot_due(self.present.step) {
-            let Self { board, present, recorded_output, .. } = self;
-            self.history.push(Snapshot::of(board, present, recorded_output));
+        if self.present.step >= self.snapshot_due {
+            if self.history.next_due(self.present.step) <= self.present.step {
+                let Self { board, present, recorded_output, executed, .. } = self;
+                self.history.push(Snapshot::of(board, present, recorded_output, executed));
+            }
+            self.snapshot_due = self.history.next_due(self.present.step);
         }
         // A replay delivers each input before the same step, or it would diverge. After the
         // snapshot, whose count is of the inputs delivered before it.
@@ -155,6 +166,7 @@ impl Timeline {
             in_service: self.board.in_service(),
         };
         let opcode = self.peek(self.before.registers.pc);
+        self.executed.insert(self.before.registers.pc);
         let outcome = advance(&mut self.board);
         // The steps of an idle board are not counted: otherwise a replay would deliver later input
         // at a different step.
@@ -193,6 +205,7 @@ impl Timeline {
         }
         let Some(snapshot) = self.history.snapshot_before(step) else { return false };
         (self.board, self.present) = snapshot.restored(&self.recorded_output);
+        (self.executed, self.snapshot_due) = (AddressSet::default(), 0);
         self.replay_to(step);
         true
     }
@@ -235,6 +248,11 @@ impl Timeline {
         }
     }
 
+    /// What the steps from a snapshot's to the next snapshot have touched; `None` after the last one.
+    pub(crate) fn touched_after(&self, begin: u64) -> Option<&Touched> {
+        self.history.touched_after(begin)
+    }
+
     /// The step of the last snapshot before `end`.
     pub(crate) fn segment_before(&self, end: u64) -> Option<u64> {
         self.history.snapshot_before(end.checked_sub(1)?).map(|snapshot| snapshot.present.step)
@@ -255,6 +273,7 @@ impl Timeline {
     /// Sends bytes to the board. Discards what was recorded after the present.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.history.record_input(self.present.step, self.present.inputs_sent, bytes);
+        self.snapshot_due = 0;
         self.present.inputs_sent += 1;
         self.recorded_output.truncate(self.board.line().from_board.len());
     }
@@ -264,6 +283,7 @@ impl Timeline {
         change(&mut self.board);
         let Present { inputs_delivered, inputs_sent, .. } = &mut self.present;
         self.history = self.history.restarted(*inputs_delivered..*inputs_sent);
+        self.snapshot_due = 0;
         *inputs_sent -= *inputs_delivered;
         *inputs_delivered = 0;
         self.recorded_output.truncate(self.board.line().from_board.len());
@@ -273,6 +293,7 @@ impl Timeline {
     pub(crate) fn restart(&mut self) {
         (self.board, self.present) = self.origin.restored(&self.recorded_output);
         self.history = History::new();
+        self.snapshot_due = 0;
         self.recorded_output.truncate(self.origin.output_bytes);
     }
 }

@@ -1,18 +1,22 @@
 //! The debugger in a terminal: keys and display.
 //!
-//! A key is mapped to a [`KeyAction`] first and executed afterwards. While the board runs, the owner
-//! of the terminal handles keys and redraws by the [`Screen`], which does not own the debugger.
+//! A key is mapped to a command line first, which is executed afterwards. While the board runs, the
+//! owner of the terminal handles keys and redraws by the [`Screen`], which does not own the debugger.
 
 mod cursor;
 mod draw;
+mod prompt;
 
-use ratatui::crossterm::event::KeyCode;
+use std::cell::Cell;
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::commands::{self, Command, CommandOutcome, Pane, execute};
 use super::debugger::Debugger;
-use super::exec::{ExecCommand, HaltReason};
+use super::exec::HaltReason;
 use super::motions::{Motion, MotionKind};
 use super::render;
+use prompt::Prompt;
 
 /// The keys that are no letters of commands, or do more than the command.
 const KEYS: [(&str, &str); 11] = [
@@ -32,19 +36,6 @@ const KEYS: [(&str, &str); 11] = [
 /// Bytes in a row of the memory pane where sixteen have no room.
 const NARROW_ROW: u16 = 8;
 
-/// The action bound to a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeyAction {
-    /// The board does not run; the display may have changed.
-    Nothing,
-    /// Run the board.
-    Move(ExecCommand),
-    /// Execute a command line.
-    Command(String),
-    /// End the session.
-    Quit,
-}
-
 /// The cursor in a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Cursor {
@@ -62,14 +53,19 @@ pub struct Screen {
     /// The message in the status row.
     pub status: String,
     pane: Pane,
+    /// A result that is shown instead of the pane.
+    result: Option<Pane>,
     /// Rows of the pane above the first one shown.
     scroll: usize,
     cursor: Option<Cursor>,
-    /// The command line being typed, with its `:` or `/`.
-    prompt: Option<String>,
-    last_command: Option<String>,
-    /// Whether the board has halted since the last key: Ctrl-C may have been meant for it.
-    has_just_halted: bool,
+    /// The command line being typed.
+    prompt: Option<Prompt>,
+    /// The command lines that were typed.
+    history: Vec<String>,
+    /// Columns of the screen when it was drawn last.
+    columns: Cell<u16>,
+    /// Whether the last key was `q`, which asks before the past is lost.
+    asks_to_quit: bool,
     /// The last lines that breakpoints have logged.
     pub log: Vec<String>,
 }
@@ -81,23 +77,15 @@ impl Screen {
             start_clock: debugger.clock(),
             status: message.unwrap_or_else(|| "ready".to_owned()),
             pane: Pane::Code(debugger.registers().pc),
+            result: None,
             scroll: 0,
             cursor: None,
             prompt: None,
-            last_command: None,
-            has_just_halted: false,
+            history: Vec::new(),
+            columns: Cell::new(0),
+            asks_to_quit: false,
             log: Vec::new(),
         }
-    }
-
-    /// Handles Ctrl-C while the board is halted; returns `true` if it ends the session. Right after
-    /// a halt it does not: it was meant to stop the board.
-    pub fn handle_interrupt(&mut self) -> bool {
-        let has_just_halted = std::mem::take(&mut self.has_just_halted);
-        if has_just_halted {
-            self.status = "the board has halted by itself; Ctrl-C again quits".to_owned();
-        }
-        !has_just_halted
     }
 
     /// Executes a command of a saved session; returns `false` if it fails, or runs the board.
@@ -117,21 +105,10 @@ impl Screen {
         self.pane.names().0
     }
 
-    /// Executes an action; returns `false` if it ends the session.
-    pub fn execute(&mut self, debugger: &mut Debugger, action: &KeyAction, poll: Poll<'_>) -> bool {
-        match action {
-            KeyAction::Nothing => {}
-            KeyAction::Quit => return false,
-            KeyAction::Move(command) => {
-                let halt = commands::run(debugger, *command, &mut |debugger| poll(self, debugger));
-                self.show_halt(debugger, halt);
-            }
-            KeyAction::Command(line) => {
-                let outcome = execute(debugger, line, &mut |debugger| poll(self, debugger));
-                return self.show_outcome(debugger, outcome);
-            }
-        }
-        true
+    /// Executes a command line; returns `false` if it ends the session.
+    pub fn execute(&mut self, debugger: &mut Debugger, line: &str, poll: Poll<'_>) -> bool {
+        let outcome = execute(debugger, line, &mut |debugger| poll(self, debugger));
+        self.show_outcome(debugger, outcome)
     }
 
     /// Adds what breakpoints have logged, to be shown while the board runs.
@@ -143,7 +120,7 @@ impl Screen {
 
     /// Returns `true` if the console is shown; keys then go to the running board.
     pub fn shows_console(&self) -> bool {
-        self.pane == Pane::Console
+        *self.shown_pane() == Pane::Console
     }
 
     /// Sends bytes to the board.
@@ -155,9 +132,9 @@ impl Screen {
 
     /// Handles a key while the board runs; returns `false` if it ends the session. Commands that
     /// run the board are refused.
-    pub fn handle_running_key(&mut self, debugger: &mut Debugger, key: KeyCode) -> bool {
-        let is_allowed = match key {
-            KeyCode::Char('q') if self.prompt.is_none() => return false,
+    pub fn handle_running_key(&mut self, debugger: &mut Debugger, key: KeyEvent) -> bool {
+        let is_allowed = match key.code {
+            KeyCode::Char('q') if self.prompt.is_none() => return !self.wants_to_quit(debugger),
             // The state is not to be shown.
             _ if debugger.is_searching() => false,
             KeyCode::Char(key) => self.prompt.is_some() || "b:/".contains(key),
@@ -168,15 +145,12 @@ impl Screen {
             return true;
         }
         match self.handle_key(debugger, key) {
-            KeyAction::Command(line) if commands::runs_board(&line) => {
+            Some(line) if commands::runs_board(&line) => {
                 self.status = format!("'{line}' needs a stopped board: Esc stops it");
                 true
             }
-            KeyAction::Command(line) => {
-                let outcome = execute(debugger, &line, &mut |_| true);
-                self.show_outcome(debugger, outcome)
-            }
-            _ => true,
+            Some(line) => self.execute(debugger, &line, &mut |_, _| true),
+            None => true,
         }
     }
 
@@ -185,72 +159,80 @@ impl Screen {
         self.prompt.is_some()
     }
 
-    /// Handles a key and returns the action bound to it.
-    pub fn handle_key(&mut self, debugger: &Debugger, key: KeyCode) -> KeyAction {
-        self.has_just_halted = false;
-        match (self.prompt.take(), key) {
-            (Some(text), key) => self.type_into(text, key),
-            (None, KeyCode::Char(key)) => self.action_for_char(debugger, key),
-            (None, key) => self.handle_control_key(debugger, key),
+    /// Handles a key; returns the command line to execute, if there is one.
+    pub fn handle_key(&mut self, debugger: &Debugger, key: impl Into<KeyEvent>) -> Option<String> {
+        let key = key.into();
+        let KeyEvent { code, modifiers, .. } = key;
+        self.asks_to_quit &= code == KeyCode::Char('q');
+        // Both together are AltGr, by which some keyboards have brackets.
+        let held = modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let is_control = held == KeyModifiers::CONTROL || held == KeyModifiers::ALT;
+        match (self.prompt.take(), code) {
+            (_, KeyCode::Char('c')) if is_control => {
+                self.status = "nothing runs; q ends the session".to_owned();
+                None
+            }
+            (Some(prompt), _) => self.type_into(debugger, prompt, key),
+            (None, KeyCode::Char(_)) if is_control => {
+                self.status = "no letters with Ctrl or Alt; ? shows all keys".to_owned();
+                None
+            }
+            (None, KeyCode::Char('q')) => self.wants_to_quit(debugger).then(|| "quit".to_owned()),
+            (None, KeyCode::Char(letter)) => self.command_of(debugger, letter),
+            (None, code) => self.handle_control_key(debugger, code),
         }
     }
 
-    /// Handles a key while a command line is typed.
-    fn type_into(&mut self, mut text: String, key: KeyCode) -> KeyAction {
-        match key {
-            KeyCode::Esc => return KeyAction::Nothing,
-            KeyCode::Enter => {
-                let line = text.strip_prefix(':').unwrap_or(&text).to_owned();
-                self.last_command = Some(line.clone());
-                return KeyAction::Command(line);
-            }
-            // Deleting the `:` or `/` at the start closes the prompt.
-            KeyCode::Backspace => {
-                text.pop();
-            }
-            KeyCode::Char(character) => text.push(character),
-            _ => {}
+    /// Handles `q`; returns `true` if it ends the session. Where there is a past, which is then
+    /// lost, only the second one does.
+    fn wants_to_quit(&mut self, debugger: &Debugger) -> bool {
+        let is_certain = self.asks_to_quit || debugger.clock() == self.start_clock;
+        self.asks_to_quit = !is_certain;
+        if !is_certain {
+            self.status = "q again ends the session, and its past is lost".to_owned();
         }
-        self.prompt = (!text.is_empty()).then_some(text);
-        KeyAction::Nothing
+        is_certain
     }
 
-    fn action_for_char(&mut self, debugger: &Debugger, key: char) -> KeyAction {
+    /// Returns the command line of a character.
+    fn command_of(&mut self, debugger: &Debugger, key: char) -> Option<String> {
         // The key of a motion is the letter of its command.
         let command = Command::find(&key.to_string());
         let motion = command.and_then(|command| Motion::by_command(command.name));
         match (motion, key) {
-            (Some(MotionKind::ToInstruction(make)), _) => {
-                return self.at_cursor(debugger, |address| KeyAction::Move(make(address)));
+            (Some(MotionKind::ToInstruction(_)), _) => {
+                let address = self.address_at_cursor(debugger)?;
+                return Some(format!("{key} {}", render::source_number(address, 4)));
             }
-            (Some(motion), _) => {
-                let command = motion.with(Some(self.memory_address(debugger)), None);
-                return command.map_or(KeyAction::Nothing, KeyAction::Move);
+            (Some(MotionKind::ToByte(_)), _) => {
+                return Some(format!(
+                    "{key} {}",
+                    render::source_number(self.memory_address(debugger), 4)
+                ));
             }
-            (None, 'R') => return KeyAction::Command("restart".to_owned()),
+            (Some(_), _) | (None, 'R') => return Some(key.to_string()),
             (None, 'b') => {
-                return self.at_cursor(debugger, |address| {
-                    let is_set = debugger.stops.has_breakpoint(address);
-                    let command = if is_set { "delete" } else { "break" };
-                    KeyAction::Command(format!("{command} 0{address:04X}H"))
-                });
+                let address = self.address_at_cursor(debugger)?;
+                let is_set = debugger.stops.has_breakpoint(address);
+                let command = if is_set { "delete" } else { "break" };
+                return Some(format!("{command} {}", render::source_number(address, 4)));
             }
             (None, 'e') => {
-                self.prompt = Some(format!(":set [{:04X}H] = ", self.memory_address(debugger)));
+                let address = render::source_number(self.memory_address(debugger), 4);
+                self.prompt = Some(Prompt::new(':', &format!("set [{address}] = ")));
             }
-            (None, ':' | '/') => self.prompt = Some(key.to_string()),
+            (None, ':' | '/') => self.prompt = Some(Prompt::new(key, "")),
             (None, '?') => self.show(Pane::Help),
-            (None, 'q') => return KeyAction::Quit,
             (None, _) => {
                 let key = render::printable(&key.to_string());
                 self.status = format!("unknown key {key}; ? shows all keys");
             }
         }
-        KeyAction::Nothing
+        None
     }
 
     /// Handles keys other than characters.
-    fn handle_control_key(&mut self, debugger: &Debugger, key: KeyCode) -> KeyAction {
+    fn handle_control_key(&mut self, debugger: &Debugger, key: KeyCode) -> Option<String> {
         match key {
             KeyCode::Up => self.move_cursor_by(debugger, -1),
             KeyCode::Down => self.move_cursor_by(debugger, 1),
@@ -260,18 +242,16 @@ impl Screen {
             KeyCode::Esc => {
                 self.cursor = None;
                 self.scroll = 0;
-                if self.pane == Pane::Help {
+                if self.result.take().is_none() && self.pane == Pane::Help {
                     self.show_current_code(debugger);
                 }
             }
             KeyCode::Tab => self.next_pane(debugger, 1),
             KeyCode::BackTab => self.next_pane(debugger, -1),
-            KeyCode::Enter => {
-                return self.last_command.clone().map_or(KeyAction::Nothing, KeyAction::Command);
-            }
+            KeyCode::Enter => return self.history.last().cloned(),
             _ => {}
         }
-        KeyAction::Nothing
+        None
     }
 
     /// Shows the outcome of a command; returns `false` if it ends the session.
@@ -281,11 +261,9 @@ impl Screen {
         outcome: Result<CommandOutcome, String>,
     ) -> bool {
         match outcome {
-            Err(message) => self.status = message,
+            Err(message) => self.show_message(&message),
             Ok(CommandOutcome::Quit) => return false,
-            Ok(CommandOutcome::Output(text)) => {
-                self.status = text.lines().next().unwrap_or("").to_owned()
-            }
+            Ok(CommandOutcome::Output(text)) => self.show_message(&text),
             Ok(CommandOutcome::Halted(halt)) => self.show_halt(debugger, halt),
             Ok(CommandOutcome::Show(Pane::Source(file, line))) => {
                 self.cursor = Some(Cursor { file, line });
@@ -296,19 +274,27 @@ impl Screen {
         true
     }
 
+    /// Shows a text in the status row, and in a pane if the row has no room for it.
+    fn show_message(&mut self, text: &str) {
+        if text.lines().count() > 1 || text.chars().count() > self.status_columns() {
+            self.show(Pane::Result(text.to_owned()));
+        }
+        self.status = text.lines().next().unwrap_or_default().to_owned();
+    }
+
     /// Shows why the board halted.
     pub fn show_halt(&mut self, debugger: &mut Debugger, halt: HaltReason) {
-        self.has_just_halted = halt != HaltReason::Paused;
         self.cursor = None;
         self.collect_log(debugger);
         self.status = render::describe_halt(debugger, halt);
-        if halt == HaltReason::HistoryStart
-            && let Some(line) = self.log.last()
-        {
-            self.status.clone_from(line);
-        }
+        self.result = None;
         if matches!(self.pane, Pane::Code(_) | Pane::Help) {
             self.show_current_code(debugger);
+        }
+        if halt == HaltReason::HistoryStart
+            && let Some(line) = self.log.last().cloned()
+        {
+            self.show_message(&line);
         }
     }
 }

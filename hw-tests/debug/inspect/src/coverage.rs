@@ -9,27 +9,22 @@ use cli_support::files::write_output;
 use firmware::BUILT_IN_ROOT;
 use firmware::code_map::CodeMap;
 use firmware::profile::BoardProfile;
-use sargon_corpus as corpus;
-use sargon_debugging::CoverageWorkload;
 use serde_json::json;
 
 use super::workload::Workload;
 use cli_support::output::{json_line, print};
-
-/// Minimum line coverage of the built-in programs, in percent.
-const MIN_LINE_COVERAGE_PERCENT: f64 = 98.0;
 
 #[derive(Args)]
 pub(super) struct CoverageArgs {
     /// A simulated board's profile; may be given again
     #[arg(long, value_name = "PROFILE", default_values = ["rc2014-classic", "rc2014-zed"])]
     board: Vec<String>,
-    /// Run only every NUMBERth case of the corpus, for a quick look
-    #[arg(long, value_name = "NUMBER", default_value = "1")]
-    every: std::num::NonZeroUsize,
-    /// Minimum line coverage; the default is 98 for the built-in programs and 0 for others
-    #[arg(long, value_name = "PERCENT")]
-    least: Option<f64>,
+    /// Minimum line coverage; below it the exit code is 1
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    least: f64,
+    /// Also show the monitor, which has started the program
+    #[arg(long, requires = "program", help_heading = "Program")]
+    monitor: bool,
     /// Write a tracefile for genhtml and editors, and the sources to a folder of its name that ends
     /// in .sources
     #[arg(long, value_name = "FILE.info")]
@@ -42,21 +37,20 @@ pub(super) struct CoverageArgs {
 }
 
 pub(super) fn coverage(args: &CoverageArgs) -> CommandResult {
-    let profiles: Result<Vec<_>, _> =
-        args.board.iter().map(|name| BoardProfile::named(name)).collect();
-    let profiles = profiles?;
-    let mut least = args.least.unwrap_or(0.0);
-    let CoverageWorkload { coverage, code } = match run_program(args, &profiles)? {
-        Some(workload) => workload,
-        None => {
-            least = args.least.unwrap_or(MIN_LINE_COVERAGE_PERCENT);
-            let cases =
-                corpus::builtin_corpus().map_err(|error| CommandError::new(ENVIRONMENT, error))?;
-            let cases: Vec<_> = cases.into_iter().step_by(args.every.get()).collect();
-            CoverageWorkload::run(&profiles, &cases)?
-        }
-    };
-    let files = coverage.files();
+    let profiles =
+        args.board.iter().map(|name| BoardProfile::named(name)).collect::<Result<Vec<_>, _>>()?;
+    let boards: Vec<_> =
+        profiles.iter().map(|profile| (profile, args.workload.behaviour)).collect();
+    let measured = args.workload.run(&boards)?;
+    let mut coverage = Coverage::default();
+    measured.runs.iter().for_each(|(counter, code)| coverage.add(counter, code));
+    let code: Vec<&CodeMap> = measured.runs.iter().map(|(_, code)| code).collect();
+    let is_built_in = |file: &str| file.starts_with(BUILT_IN_ROOT);
+    if args.workload.program.is_some() && !args.monitor {
+        coverage.retain_files(|file| !is_built_in(file));
+    }
+    let mut files = coverage.files();
+    files.sort_by_key(|file| is_built_in(&file.file));
     let total = FileCoverage::total(&files);
     if let Some(file) = &args.lcov {
         write_lcov(file, &coverage, &code)?;
@@ -66,32 +60,18 @@ pub(super) fn coverage(args: &CoverageArgs) -> CommandResult {
     } else {
         print(&coverage_table(&files, &code))?;
     }
-    if total.percent() < least {
-        let percent = total.percent();
+    if total.percent() < args.least {
+        let (percent, least) = (total.percent(), args.least);
         let problem =
             format!("{percent:.1} % of the lines have run; at least {least} % are required");
-        return Err(CommandError::new(FAILED, problem));
+        return measured.finish(Err(CommandError::new(FAILED, problem)));
     }
-    Ok(0)
-}
-
-/// Returns the coverage of the user's program on each board; `None` without a program.
-fn run_program(
-    args: &CoverageArgs,
-    profiles: &[BoardProfile],
-) -> Result<Option<CoverageWorkload>, CommandError> {
-    let mut workload = CoverageWorkload { coverage: Coverage::default(), code: Vec::new() };
-    for profile in profiles {
-        let Some((counter, code)) = args.workload.run(profile)? else { return Ok(None) };
-        workload.coverage.add(&counter, &code);
-        workload.code.push(code);
-    }
-    Ok(Some(workload))
+    measured.finish(Ok(0))
 }
 
 /// Writes a tracefile and, in a folder beside it, the sources that are embedded in the program: a
 /// tracefile refers to files.
-fn write_lcov(file: &Path, coverage: &Coverage, code: &[CodeMap]) -> Result<(), CommandError> {
+fn write_lcov(file: &Path, coverage: &Coverage, code: &[&CodeMap]) -> Result<(), CommandError> {
     let failed = |path: &Path, error: std::io::Error| {
         CommandError::new(ENVIRONMENT, format!("can't write {}: {error}", path.display()))
     };

@@ -1,22 +1,25 @@
 //! `hw-inspect debug`: the debugger in a terminal, or by a script.
 
+mod command_lines;
 mod saved;
 mod terminal;
 
-use std::io::{self, BufRead, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use board_debugger::commands::{CommandOutcome, execute, outcome_text};
+use board_debugger::Debugger;
+use board_debugger::commands;
 use board_debugger::view::Screen;
-use board_debugger::{Debugger, HaltReason};
 use clap::{Args, ValueEnum};
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
 
 use super::session::SessionArgs;
-use cli_support::files::read_input as read;
 use cli_support::interrupt::install_handler;
 use cli_support::output::print;
+use command_lines::CommandLines;
+use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use ratatui::crossterm::execute;
 use saved::SavedSession;
 use terminal::{ConsoleLine, show};
 
@@ -34,6 +37,10 @@ pub(super) struct DebugArgs {
     /// Run the commands of this file, one a line, and print their output; - is standard input
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
+    /// Read commands after a prompt and print lines, instead of drawing a screen: for screen readers;
+    /// also if TERM is dumb
+    #[arg(long, conflicts_with_all = ["script", "console"])]
+    plain: bool,
     /// Connect the board's serial line to a pane, or to a pseudo-terminal for another program
     #[arg(long, value_name = "WHERE", default_value = "pane", conflicts_with = "script")]
     console: ConsoleTarget,
@@ -57,20 +64,25 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     session.debugger.reload = args.session.reload();
     for place in &args.r#break {
         let line = format!("break {place}");
-        execute(&mut session.debugger, &line, &mut |_| true)
+        commands::execute(&mut session.debugger, &line, &mut |_| true)
             .map_err(|problem| CommandError::new(USAGE, format!("--break {place}: {problem}")))?;
     }
-    if let Some(script) = &args.script {
+    let plain = args.plain || (is_dumb() && has_terminal());
+    if args.script.is_some() || plain {
         if let Some(message) = &session.message {
             print(&format!("{message}\n"))?;
         }
-        return run_script(&mut session.debugger, script, args.session.within(), &stop);
+        let commands = match &args.script {
+            Some(script) => CommandLines::of_script(script, args.session.within())?,
+            None => CommandLines::typed(args.session.within()),
+        };
+        return commands.run(&mut session.debugger, &stop);
     }
     let code = session.exit_code();
     let explanation = session.message.clone();
     let mut debugger = session.debugger;
     let mut screen = Screen::new(&debugger, session.message);
-    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+    if !has_terminal() {
         cli_support::eprint_message!("no terminal; --script FILE executes commands, - reads them");
         print(&screen.render_text(&debugger, SCREEN_COLUMNS, SCREEN_ROWS))?;
         let failure = explanation.filter(|_| code != 0);
@@ -91,6 +103,21 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     outcome
 }
 
+/// Returns `true` if a person reads and types.
+fn has_terminal() -> bool {
+    io::stdout().is_terminal() && io::stdin().is_terminal()
+}
+
+/// Returns `true` for a terminal that shows lines only.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|name| name == "dumb")
+}
+
+/// Returns `true` if a screen can be drawn.
+pub(super) fn has_screen() -> bool {
+    has_terminal() && !is_dumb()
+}
+
 /// Runs a debugger on the terminal until the user quits.
 pub(super) fn open(mut debugger: Debugger, message: String, stop: &AtomicBool) -> CommandResult {
     let mut screen = Screen::new(&debugger, Some(message));
@@ -104,7 +131,10 @@ fn open_with(
     stop: &AtomicBool,
 ) -> CommandResult {
     let mut terminal = ratatui::try_init().map_err(failed)?;
+    // A terminal without it pastes keys.
+    let _ = execute!(io::stdout(), EnableBracketedPaste);
     let outcome = show(&mut terminal, screen, debugger, &mut console, stop);
+    let _ = execute!(io::stdout(), DisableBracketedPaste);
     let restored = ratatui::try_restore();
     if outcome.is_err() {
         // Its drop shows the cursor, and panics if neither output works.
@@ -117,53 +147,4 @@ fn open_with(
 
 fn failed(error: io::Error) -> CommandError {
     CommandError::new(ENVIRONMENT, format!("the terminal: {error}"))
-}
-
-/// Runs the commands of a script. Each command that runs the board has the timeout `--within`, so
-/// that a script always ends.
-fn run_script(
-    debugger: &mut Debugger,
-    script: &Path,
-    within: f64,
-    stop: &AtomicBool,
-) -> CommandResult {
-    // Standard input is read line by line: another program may wait for each reply.
-    let input: Box<dyn BufRead> = match script.as_os_str() == "-" {
-        true => Box::new(io::stdin().lock()),
-        false => Box::new(io::Cursor::new(read(script)?)),
-    };
-    for (number, line) in (1..).zip(input.split(b'\n')) {
-        let failed =
-            |error| CommandError::new(ENVIRONMENT, format!("{}: {error}", script.display()));
-        let line = String::from_utf8_lossy(&line.map_err(failed)?).into_owned();
-        let end = debugger.clock() + (within * debugger.clock_hz() as f64) as u64;
-        let is_late = |debugger: &Debugger| !debugger.is_searching() && debugger.clock() >= end;
-        let mut printed = Ok(());
-        let should_stop = &mut |debugger: &mut Debugger| {
-            // As they come: the debugger keeps only the last ones.
-            let log = debugger.take_log();
-            if printed.is_ok() && !log.is_empty() {
-                printed = print(&format!("{}\n", log.join("\n")));
-            }
-            printed.is_err() || stop.load(Ordering::Relaxed) || is_late(debugger)
-        };
-        let done = execute(debugger, &line, should_stop).map_err(|problem| {
-            CommandError::new(USAGE, format!("{}:{number}: {problem}", script.display()))
-        })?;
-        printed?;
-        if stop.load(Ordering::Relaxed) {
-            return Ok(INTERRUPTED);
-        }
-        if done == CommandOutcome::Quit {
-            break;
-        }
-        let mut text = outcome_text(debugger, &done);
-        if done == CommandOutcome::Halted(HaltReason::Paused) {
-            text += &format!(", after {within} s of the board's time (--within)");
-        }
-        if !text.is_empty() {
-            print(&format!("{text}\n"))?;
-        }
-    }
-    Ok(0)
 }

@@ -66,16 +66,15 @@ Examples:
   hw-inspect profile --flame flame.svg '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
   hw-inspect profile --program prog.asm --run 2s          a program of your own, for two seconds")]
     Profile(profile::ProfileArgs),
-    /// Measure the line and branch coverage of the Z80 code by the corpus and all requests
+    /// Measure the line and branch coverage of Z80 code: of a program, or of the evaluator by positions
     #[command(after_help = "\
-By default, all built-in boards, with corrected and original evaluator, from RAM and from flash. A \
-line is covered if each of its instructions has run in some build; a conditional instruction has \
+A line is covered if each of its instructions has run on some board; a conditional instruction has \
 two branches.
 
 Examples:
-  hw-inspect coverage
-  hw-inspect coverage --every 20 --board rc2014-classic   a quick look
-  hw-inspect coverage --lcov cover.info                   for genhtml and editors")]
+  hw-inspect coverage                                     the corpus that ships
+  hw-inspect coverage --program prog.asm --least 90       a program of your own
+  hw-inspect coverage --lcov cover.info positions.epd     for genhtml and editors")]
     Coverage(coverage::CoverageArgs),
     /// Find the first fault that leads to a wrong residue, and open the debugger there
     #[command(after_help = "\

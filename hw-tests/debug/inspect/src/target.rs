@@ -8,6 +8,7 @@ use std::time::Duration;
 use board_debugger::{DebugKernel, TargetError};
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
+use cli_support::text::Escape;
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
@@ -69,6 +70,11 @@ impl TargetArgs {
         profile: &BoardProfile,
     ) -> Result<Option<Box<dyn DebugKernel>>, CommandError> {
         let Some((board, _)) = self.board()? else { return Ok(None) };
+        if let Some(file) = self.record.as_ref().filter(|file| !self.force && file.is_file()) {
+            let file = file.escaped();
+            let problem = format!("{file} exists: replace it with --force, or name another file");
+            return Err(CommandError::new(USAGE, problem));
+        }
         let mut plan = BoardConfig::simulated(profile.clone());
         plan.board = board;
         let (force, cases) = (self.force, vec!["debug".to_owned()]);

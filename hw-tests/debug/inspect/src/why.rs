@@ -1,6 +1,5 @@
 //! `hw-inspect why`: finds the first wrong instruction that leads to a wrong residue.
 
-use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use rcflash_link::rig::DEFAULT_BOARD;
 use sargon_corpus::{self as corpus, Case};
 use sargon_debugging::{ATTACKERS_PANE, Diagnosis, diagnose};
 
-use super::debug::open;
+use super::debug::{has_screen, open};
 use super::session::{board_time, session_error};
 use cli_support::files::read_input as read;
 use cli_support::interrupt::install_handler;
@@ -60,7 +59,7 @@ pub(super) fn run(args: &WhyArgs) -> CommandResult {
         print(&format!("{}: the board's residues match the reference\n", case.id))?;
         return Ok(0);
     };
-    if io::stdout().is_terminal() && io::stdin().is_terminal() {
+    if has_screen() {
         return open(debugger, explained, &stop);
     }
     print(&format!("{}: {explained}\n{}", case.id, location(&debugger)))?;

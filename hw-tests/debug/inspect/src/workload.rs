@@ -1,4 +1,4 @@
-//! A user's program to measure instead of the evaluator.
+//! What profile and coverage measure: the evaluator over positions, or a user's program.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,15 +6,28 @@ use std::time::Duration;
 use board_debugger::profiling::StepCounter;
 use board_debugger::{LoadedProgram, board_with_program};
 use clap::Args;
-use cli_support::exit::CommandError;
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
 use cli_support::text::unescape;
 use firmware::code_map::CodeMap;
+use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
+use firmware_wire::Request;
+use sargon_corpus::args::{PositionArgs, PositionStream};
+use sargon_corpus::encode;
+use sargon_debugging::start_evaluator;
 
 use super::session::{ProgramArgs, board_time, program_error};
 
+/// Maximum T-states of a position.
+const MAX_POSITION_T_STATES: u64 = 20_000_000;
+
 #[derive(Args)]
 pub(super) struct Workload {
+    #[command(flatten)]
+    pub(super) positions: PositionArgs,
+    /// The evaluator's behaviour
+    #[arg(long, value_name = "corrected|original|fast", default_value_t)]
+    pub(super) behaviour: Behaviour,
     /// Measure this program instead of the evaluator: source (.asm), ELF (.elf) or Intel HEX (.hex)
     #[arg(long, value_name = "FILE", help_heading = "Program")]
     pub(super) program: Option<PathBuf>,
@@ -40,32 +53,91 @@ pub(super) struct Workload {
     how: ProgramArgs,
 }
 
+/// What has run on each board, and the positions, which may include invalid lines.
+pub(super) struct Measured {
+    pub(super) runs: Vec<(StepCounter, CodeMap)>,
+    pub(super) positions: Option<PositionStream>,
+}
+
 impl Workload {
+    /// Runs the program or the positions on simulated boards; each runs the evaluator with its
+    /// behaviour.
     pub(super) fn run(
         &self,
-        profile: &BoardProfile,
-    ) -> Result<Option<(StepCounter, CodeMap)>, CommandError> {
-        let Some(program) = self.load(profile)? else { return Ok(None) };
+        boards: &[(&BoardProfile, Behaviour)],
+    ) -> Result<Measured, CommandError> {
+        if self.program.is_some() {
+            let runs = boards.iter().map(|(profile, _)| self.run_program(profile));
+            return Ok(Measured { runs: runs.collect::<Result<_, _>>()?, positions: None });
+        }
+        let start = |(profile, behaviour): &(&BoardProfile, Behaviour)| {
+            let evaluator = Evaluator { behaviour: *behaviour, own: None };
+            let (machine, code) = start_evaluator(profile, &evaluator)?;
+            Ok::<_, CommandError>((machine, StepCounter::new(&code), code))
+        };
+        let mut machines = boards.iter().map(start).collect::<Result<Vec<_>, _>>()?;
+        let mut positions = self.positions.open(false)?;
+        positions.for_each(
+            |named| Request::Position { squares: encode::squares(&named.position()) },
+            |named, request, _| {
+                for (machine, counter, _) in &mut machines {
+                    machine.send(&request);
+                    if !counter.run(&mut machine.board, MAX_POSITION_T_STATES)
+                        || machine.take_replies().is_empty()
+                    {
+                        let problem = format!("{}: the board does not reply", named.id);
+                        return Err(CommandError::new(ENVIRONMENT, problem));
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        let runs = machines.into_iter().map(|(_, counter, code)| (counter, code)).collect();
+        Ok(Measured { runs, positions: Some(positions) })
+    }
+
+    fn run_program(&self, profile: &BoardProfile) -> Result<(StepCounter, CodeMap), CommandError> {
+        let program = self.load(profile)?.ok_or_else(|| CommandError::new(USAGE, "no program"))?;
         let (mut board, code) = board_with_program(profile, program)?;
         board.line_mut().to_board.extend(self.send.iter().flatten());
         let mut counter = StepCounter::new(&code);
         let t_states = self.run.as_secs_f64() * profile.clock_hz as f64;
         counter.run(&mut board, t_states as u64);
-        Ok(Some((counter, code)))
+        Ok((counter, code))
     }
 
+    /// Loads the program; `None` if positions are measured.
     pub(super) fn load(
         &self,
         profile: &BoardProfile,
     ) -> Result<Option<LoadedProgram>, CommandError> {
         let Some(path) = &self.program else { return Ok(None) };
+        if !self.positions.is_empty() {
+            let problem = "--program excludes positions; omit one of them";
+            return Err(CommandError::new(USAGE, problem));
+        }
         let program = self.how.file(path).load(profile).map_err(program_error)?;
         eprint!("{}", program.warnings);
         Ok(Some(program))
     }
+}
 
-    pub(super) fn name(&self) -> String {
-        let path = self.program.as_deref();
-        path.and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy().into_owned()
+impl Measured {
+    /// Describes what was measured, on a board.
+    pub(super) fn title(&self, workload: &Workload, profile: &BoardProfile) -> String {
+        let name = workload.program.as_ref().and_then(|path| path.file_name());
+        let name = name.unwrap_or_default().to_string_lossy();
+        match &self.positions {
+            None => format!("{name} on {}", profile.name),
+            Some(positions) => format!("{} positions on {}", positions.count(), profile.name),
+        }
+    }
+
+    /// Finishes a command: exit code 3 if there were invalid lines of positions.
+    pub(super) fn finish(&self, outcome: CommandResult) -> CommandResult {
+        match &self.positions {
+            None => outcome,
+            Some(positions) => positions.finish(outcome),
+        }
     }
 }

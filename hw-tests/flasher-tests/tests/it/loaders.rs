@@ -11,6 +11,7 @@ mod files;
 mod flow;
 mod hex;
 mod hosted;
+mod late_replies;
 mod loads;
 mod lossy;
 use crate::programs;

@@ -37,7 +37,10 @@ impl TerminalSession {
         if !command.get_envs().any(|(name, _)| name == "XDG_STATE_HOME") {
             command.env("XDG_STATE_HOME", "/dev/null");
         }
-        command.env("TERM", "xterm").stdin(end()).stdout(end()).stderr(end());
+        if !command.get_envs().any(|(name, _)| name == "TERM") {
+            command.env("TERM", "xterm");
+        }
+        command.stdin(end()).stdout(end()).stderr(end());
         let child = command.spawn().expect("it starts");
         Self { terminal: File::from(master), child, seen: String::new() }
     }

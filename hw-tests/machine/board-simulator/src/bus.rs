@@ -20,6 +20,36 @@ pub struct BoardBus {
     pub(super) device_accessed: Cell<bool>,
     /// Set when RETI runs; cleared by the board.
     pub(super) reti_executed: Cell<bool>,
+    /// The addresses to which the processor writes, if they are wanted.
+    pub written: Option<AddressSet>,
+}
+
+/// A set of addresses.
+#[derive(Debug, Clone)]
+pub struct AddressSet(Box<[u64; 1024]>);
+
+impl Default for AddressSet {
+    fn default() -> Self {
+        Self(Box::new([0; 1024]))
+    }
+}
+
+impl AddressSet {
+    /// Adds an address.
+    #[inline]
+    pub fn insert(&mut self, address: u16) {
+        self.0[usize::from(address >> 6)] |= 1 << (address & 63);
+    }
+
+    /// Adds the addresses of another set.
+    pub fn extend(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0.iter()).for_each(|(own, word)| *own |= word);
+    }
+
+    /// Returns `true` if an address is in the set.
+    pub fn contains(&self, address: u16) -> bool {
+        self.0[usize::from(address >> 6)] >> (address & 63) & 1 != 0
+    }
 }
 
 impl BoardBus {
@@ -31,6 +61,7 @@ impl BoardBus {
             clock: Clock::default(),
             device_accessed: Cell::new(false),
             reti_executed: Cell::new(false),
+            written: None,
         };
         bus.map_pages();
         bus
@@ -221,6 +252,9 @@ impl Bus for BoardBus {
 
     #[inline(always)]
     fn write(&mut self, address: u16, value: u8) {
+        if let Some(written) = &mut self.written {
+            written.insert(address);
+        }
         self.memory.write(address, value, self.clock.now());
     }
 

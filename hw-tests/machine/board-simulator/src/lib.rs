@@ -56,7 +56,7 @@ pub use acia::Acia;
 pub use at28c256::{At28c256, PAGE_BYTES};
 pub use banks::{BankedPage, Banks};
 pub use board::{BoardModel, BoardSpec, RunStop, StepOutcome};
-pub use bus::{AccessKind, BoardBus, BusAccess};
+pub use bus::{AccessKind, AddressSet, BoardBus, BusAccess};
 pub use ctc::Ctc;
 pub use eprom::Eprom;
 pub use guard::{Guard, GuardConfig};

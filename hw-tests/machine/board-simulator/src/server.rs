@@ -130,6 +130,12 @@ impl BoardServer {
         let shared = Arc::clone(&self.shared);
         Box::new(move || shared.reset.store(true, Ordering::Release))
     }
+
+    /// Returns a function that reads [`Instrumentation::clock`], for use in another thread.
+    pub fn clock_reader(&self) -> Box<dyn Fn() -> u64 + Send> {
+        let shared = Arc::clone(&self.shared);
+        Box::new(move || shared.clock.load(Ordering::Acquire))
+    }
 }
 
 impl Instrumentation for BoardServer {

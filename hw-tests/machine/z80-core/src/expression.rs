@@ -342,7 +342,7 @@ impl Parser<'_> {
         {
             return Ok(memory(self.word(base, depth + 1)?, is_word));
         }
-        let value = parse_wide(word).or_else(|| printed_address(word).map(u64::from));
+        let value = parse_wide(word).or_else(|| parse_printed(word));
         self.number(word, value.ok_or_else(|| ExpressionError::UnknownName(word.to_owned()))?)
     }
 
@@ -385,25 +385,31 @@ fn memory(address: Node, is_word: bool) -> Node {
     if is_word { Node::Word(address) } else { Node::Byte(address) }
 }
 
-/// Parses a number of 16 bits: decimal, or hexadecimal as `1FH` or `0x1F`.
+/// Parses a number of 16 bits: decimal, hexadecimal as `1FH` or `0x1F`, or one as messages print it,
+/// which may begin with a letter: two or four capital digits and `H`, such as `C3H` or `F123H`.
+/// Where names are known, a name that is spelled like the last form has priority.
 pub fn parse_number(text: &str) -> Option<u16> {
-    parse_wide(text).and_then(|value| value.try_into().ok())
+    parse_wide(text).or_else(|| parse_printed(text)).and_then(|value| value.try_into().ok())
 }
 
-/// Parses an address of a command line: a number, or one as messages print it, such as `C000H`.
+/// Returns `true` for a number that no name can be spelled like: it begins with a digit.
+pub fn is_number(text: &str) -> bool {
+    parse_wide(text).is_some()
+}
+
+/// Parses an address of a command line, as [`parse_number`].
 ///
 /// # Errors
 /// Returns a message that shows the text.
 pub fn parse_address(text: &str) -> Result<u16, String> {
-    let number = parse_number(text).or_else(|| printed_address(text));
-    number.ok_or_else(|| format!("invalid address '{text}': expected one such as 8000H"))
+    let wrong = || format!("invalid address '{text}': expected one such as 8000H");
+    parse_number(text).ok_or_else(wrong)
 }
 
-/// Returns an address as messages print it, which may begin with a letter: four digits and `H`.
-fn printed_address(text: &str) -> Option<u16> {
-    let digits = text.strip_suffix('H').filter(|digits| digits.len() == 4)?;
+fn parse_printed(text: &str) -> Option<u64> {
+    let digits = text.strip_suffix('H').filter(|digits| matches!(digits.len(), 2 | 4))?;
     let is_digit = |digit: u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(&digit);
-    digits.bytes().all(is_digit).then(|| u16::from_str_radix(digits, 16).ok()).flatten()
+    digits.bytes().all(is_digit).then(|| u64::from_str_radix(digits, 16).ok()).flatten()
 }
 
 fn parse_wide(text: &str) -> Option<u64> {

@@ -58,7 +58,9 @@ mod z180;
 
 pub use bus::{Bus, CpuEvent};
 pub use cpu::Cpu;
-pub use expression::{Expression, ExpressionError, Name, Values, parse_address, parse_number};
+pub use expression::{
+    Expression, ExpressionError, Name, Values, is_number, parse_address, parse_number,
+};
 pub use names::{
     FLAGS, Flags, REGISTER_HALVES, REGISTER_NAMES, REGISTER_PAIRS, canonical_register_name,
     flag_letters, register_halves, register_value, set_register,

@@ -12,12 +12,13 @@ use cli_support::file_roles::{ArgumentRole, FileRole};
 use cli_support::files::read_input as read;
 use cli_support::text::{Escape, eprint_message};
 use cli_support::time::parse_time;
+use firmware::ProgramKind;
 use firmware::profile::BoardProfile;
 use rcflash_link::rig::{RigFile, RigFileError};
 use rcflash_monitors::{Via, ViaArgs};
 
 use crate::board::{RecordOptions, read_header};
-use crate::live::BoardConfig;
+use crate::live::{BoardConfig, choose_kind};
 
 use rig_choice::REPLAY;
 pub use rig_choice::RigChoice;
@@ -243,6 +244,11 @@ impl BoardArgs {
     /// Returns the word or file of --via; `None` for this project's monitor.
     fn via(&self) -> Option<String> {
         (self.receiver.via != Via::BootMonitor).then(|| self.receiver.via.to_string())
+    }
+
+    /// Returns the kind of program that the board needs: in RAM, in flash, or beside a stock monitor.
+    pub fn choose_kind(&self, kinds: [ProgramKind; 3]) -> ProgramKind {
+        choose_kind(kinds, self.flash, self.via().is_some())
     }
 
     /// Returns an error if an option is given that works with a single board only.

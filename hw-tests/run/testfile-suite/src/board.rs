@@ -10,9 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use board_simulator::{Probe, ViolationKind};
+use cli_support::exit::CommandError;
 use cli_support::text::Escape;
 use firmware::ProgramKind;
 use firmware::build::build;
+use firmware::profile::BoardProfile;
 use firmware_wire::{CallRefusal, ErrorCode};
 use hil_harness::board::Board;
 use hil_harness::file_system::OsFileSystem;
@@ -95,9 +97,28 @@ impl BoardMachine {
         Ok(Self { live, caller, loaded, is_lost, restarts: 0, disconnects: 0, batch: 1 })
     }
 
+    /// Returns the first and the last address of the memory that the caller leaves to programs.
+    /// `choose` chooses the caller in RAM, in flash, or beside a stock monitor.
+    ///
+    /// # Errors
+    /// Returns an error if the caller can't be built.
+    pub fn free_memory(
+        choose: impl FnOnce([ProgramKind; 3]) -> ProgramKind,
+    ) -> Result<(u16, u16), CommandError> {
+        // It is the same on all boards, and this one has memory for each kind.
+        let caller = build(&BoardProfile::named("rc2014-zed")?, choose(CALLER_KINDS))?;
+        let symbol = |name| caller.program.symbol(name).unwrap_or_default();
+        Ok((symbol("LOADLO"), symbol("LOADHI")))
+    }
+
     /// Returns the connection to the board.
     pub fn live(&self) -> &LiveBoard {
         &self.live
+    }
+
+    /// Like [`Self::live`].
+    pub fn live_mut(&mut self) -> &mut LiveBoard {
+        &mut self.live
     }
 
     /// Returns how often the board was restarted since the start.
@@ -283,15 +304,7 @@ impl Machine for BoardMachine {
             return Err(MachineError::Unloadable(why.to_owned()));
         }
         let free = self.caller.identity().load_range;
-        if let Some((first, last)) = program.linked.image.bounds()
-            && (first < free.0 || last > free.1)
-        {
-            return Err(MachineError::Unloadable(format!(
-                "the program occupies {first:04X}H to {last:04X}H, but the caller on the board \
-                 leaves {:04X}H to {:04X}H to programs: change 'origin' or 'layout'",
-                free.0, free.1
-            )));
-        }
+        program.check_room(free).map_err(MachineError::Unloadable)?;
         self.ensure_running()?;
         let mut loaded = LoadedProgram::new(program, free, self.loaded.written.clone());
         self.upload(&loaded.content())?;
@@ -353,6 +366,14 @@ impl Machine for BoardMachine {
         let bytes = inspect::read(&mut self.live.link, space, address.into(), length, |_| {});
         self.is_lost = bytes.is_err();
         Ok(bytes.map_err(CallerError::from)?)
+    }
+
+    fn free_memory(&self) -> Option<(u16, u16)> {
+        Some(self.caller.identity().load_range)
+    }
+
+    fn leave(&mut self) -> Result<(), MachineError> {
+        Ok(self.live.return_to_monitor()?)
     }
 
     fn name(&self) -> &str {

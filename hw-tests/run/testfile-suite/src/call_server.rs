@@ -17,7 +17,7 @@ use crate::judge::Judged;
 use crate::machine::{Call, CallEnd, Machine, Outcome};
 use crate::model::{Step, TestFile};
 use crate::parse::Reader;
-use crate::program::{MAX_OUTPUT, Program};
+use crate::program::MAX_OUTPUT;
 use crate::registers::{is_output, value};
 
 /// The maximum length of a request in bytes.
@@ -100,6 +100,11 @@ impl CallServer {
         loaded.map(|_| ()).map_err(|error| error.to_string())
     }
 
+    /// Returns the machine.
+    pub fn into_machine(self) -> Box<dyn Machine> {
+        self.machine
+    }
+
     /// Replies to each line of `input` by a line, until its end.
     ///
     /// # Errors
@@ -128,7 +133,8 @@ impl CallServer {
 
     fn handle(&mut self, request: &str) -> Reply {
         let program = self.file.as_ref().map(|file| &file.program);
-        action(request, program)?(self)
+        let origin = self.machine.free_memory().map(|(first, _)| first);
+        action(request, &Reader::new(program, origin))?(self)
     }
 
     /// Loads the program again, and restores all other memory.
@@ -255,7 +261,7 @@ fn is_source(path: &Path) -> bool {
 ///
 /// # Errors
 /// Returns a message if it is no JSON, or no request.
-fn action(line: &str, program: Option<&Program>) -> Result<Action, String> {
+fn action(line: &str, reader: &Reader<'_>) -> Result<Action, String> {
     let value: Value =
         serde_json::from_str(line).map_err(|error| format!("invalid JSON: {error}"))?;
     if !value.is_object() {
@@ -266,7 +272,7 @@ fn action(line: &str, program: Option<&Program>) -> Result<Action, String> {
         .map_err(|error| format!("expected numbers, strings, true, arrays and objects: {error}"))?;
     let text = format!("request = {value}");
     let request = Document::read(Path::new("request"), &text, |root| {
-        let read = |fields: &Fields<'_>| read_action(&Reader::new(program), fields);
+        let read = |fields: &Fields<'_>| read_action(reader, fields);
         root.fields().first()?.table(EXAMPLE, read).flatten()
     });
     request.map_err(|errors| {

@@ -303,6 +303,19 @@ pub trait Machine {
     /// Returns `MachineError` if the machine fails.
     fn read(&mut self, address: u16, length: usize) -> Result<Vec<u8>, MachineError>;
 
+    /// Returns the first and the last address of the memory that a board leaves to programs.
+    fn free_memory(&self) -> Option<(u16, u16)> {
+        None
+    }
+
+    /// Ends the use of the machine: a board returns to its stock monitor, if it has one.
+    ///
+    /// # Errors
+    /// Returns `MachineError` if the monitor does not reappear.
+    fn leave(&mut self) -> Result<(), MachineError> {
+        Ok(())
+    }
+
     /// Returns a name for summaries, such as `simulated`.
     fn name(&self) -> &str;
 

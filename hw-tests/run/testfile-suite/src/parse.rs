@@ -34,13 +34,26 @@ impl TestFile {
     /// Returns all errors with line and column. Errors of the assembler and the linker are at the
     /// field that names the sources.
     pub fn read(path: &Path, loader: &dyn Loader) -> Result<Self, FileErrors> {
+        Self::read_for(path, loader, None)
+    }
+
+    /// Like [`TestFile::read`], for a board that leaves memory from this address on to programs: a
+    /// program whose test file gives no address begins there.
+    ///
+    /// # Errors
+    /// As [`TestFile::read`].
+    pub fn read_for(
+        path: &Path,
+        loader: &dyn Loader,
+        origin: Option<u16>,
+    ) -> Result<Self, FileErrors> {
         let text = crate::program::read(loader, path).and_then(|bytes| {
             String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", path.escaped()))
         });
         let text = text.map_err(|message| {
             FileErrors(vec![FileError { path: path.to_owned(), line: 1, column: 1, message }])
         });
-        Self::parse(path, &text?, loader)
+        Self::parse_for(path, &text?, loader, origin)
     }
 
     /// Reads a test file from memory, and the files that it names from `loader`. Its path serves
@@ -49,9 +62,18 @@ impl TestFile {
     /// # Errors
     /// As [`TestFile::read`].
     pub fn parse(path: &Path, text: &str, loader: &dyn Loader) -> Result<Self, FileErrors> {
+        Self::parse_for(path, text, loader, None)
+    }
+
+    fn parse_for(
+        path: &Path,
+        text: &str,
+        loader: &dyn Loader,
+        default_origin: Option<u16>,
+    ) -> Result<Self, FileErrors> {
         let folder = path.parent().unwrap_or(Path::new(""));
         Document::read(path, text, |root| {
-            let reader = Reader { program: None, is_broken: false, folder, loader };
+            let reader = Reader { program: None, is_broken: false, folder, loader, default_origin };
             let read = |fields: &Fields<'_>| {
                 build::check(fields);
                 let mut file = reader.program_file(fields);
@@ -96,12 +118,15 @@ pub(crate) struct Reader<'p> {
     /// The folder of the test file.
     folder: &'p Path,
     loader: &'p dyn Loader,
+    /// See [`ProgramFiles::default_origin`].
+    default_origin: Option<u16>,
 }
 
 impl<'p> Reader<'p> {
     /// Reads about a program, if there is one, and files in the working directory.
-    pub(crate) fn new(program: Option<&'p Program>) -> Self {
-        Self { program, is_broken: false, folder: Path::new(""), loader: &DiskLoader }
+    pub(crate) fn new(program: Option<&'p Program>, default_origin: Option<u16>) -> Self {
+        let folder = Path::new("");
+        Self { program, is_broken: false, folder, loader: &DiskLoader, default_origin }
     }
 
     /// Reads the fields about the program and its stack. Returns `None` after an error.
@@ -122,6 +147,7 @@ impl<'p> Reader<'p> {
             }),
             folder: Some(self.folder.to_owned()),
             origin: fields.get("origin").map(|item| self.word(item)),
+            default_origin: self.default_origin,
             layout: path("layout", "\"layout.toml\""),
             defines: fields.entries("defines", "a table such as { DEBUG = 1 }", |item| {
                 Some((item.key.to_owned(), self.word(item)))

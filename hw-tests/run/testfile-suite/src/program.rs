@@ -56,6 +56,8 @@ pub struct ProgramFiles {
     pub folder: Option<PathBuf>,
     /// The address of the first section, or of a binary.
     pub origin: Option<u16>,
+    /// The address of the first section if neither origin nor layout is given, and not 8000H.
+    pub default_origin: Option<u16>,
     /// A layout file instead of an origin.
     pub layout: Option<PathBuf>,
     /// Symbols that are defined before the first line.
@@ -128,7 +130,10 @@ impl ProgramFiles {
         let layout = match &self.layout {
             Some(path) => Layout::parse(&String::from_utf8_lossy(&read(loader, path)?))
                 .map_err(|error| format!("{}: {error}", path.escaped()))?,
-            None => Layout::flat(self.origin.unwrap_or(DEFAULT_ORIGIN)),
+            None => {
+                let origin = self.origin.or(self.default_origin);
+                Layout::flat(origin.unwrap_or(DEFAULT_ORIGIN))
+            }
         };
         let program = link(&modules, &layout).map_err(|errors| errors.to_string())?;
         let (code, sections) = (code(&program), sections(&program));
@@ -149,7 +154,7 @@ impl ProgramFiles {
             let project = Project::read(&path).map_err(|error| error.to_string())?;
             project.add_to(&mut options, project.program_of(source));
         }
-        Ok(options)
+        Ok(options.for_source(source))
     }
 
     fn load_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
@@ -223,6 +228,22 @@ impl Program {
         }
         if self.has_unknown_code {
             self.code.extend(reachable::reachable(&self.linked.image, routines.iter().copied()));
+        }
+    }
+
+    /// Returns an error if the program is not within the memory that the caller on a board leaves to
+    /// programs.
+    ///
+    /// # Errors
+    /// Returns a message with both ranges.
+    pub fn check_room(&self, free: (u16, u16)) -> Result<(), String> {
+        match self.linked.image.bounds() {
+            Some((first, last)) if first < free.0 || last > free.1 => Err(format!(
+                "the program occupies {first:04X}H to {last:04X}H, but the caller on the board \
+                 leaves {:04X}H to {:04X}H to programs: change 'origin' or 'layout'",
+                free.0, free.1
+            )),
+            _ => Ok(()),
         }
     }
 

@@ -1,14 +1,16 @@
 //! Reads the statements of source in Zilog's mnemonics.
 
 use rustc_hash::FxHashMap;
+use tdlasm::isa::zilog::is_operand;
 use tdlasm::syntax::Cursor;
 use tdlasm::syntax::expr::BinaryOp;
+use tdlasm::syntax::zilog::is_symbol;
 
 use super::super::expr::Node;
 use super::super::program::{Body, ConvertResult, Label, TextRange, Unconverted};
 use super::StatementParser;
 use crate::convert::options::Dialect;
-use crate::mnemonics::{self, ZilogDirective, is_plain, is_zilog_symbol};
+use crate::mnemonics::{self, ZilogDirective, is_plain, is_zilog_mnemonic};
 use crate::statement::line_end;
 
 impl<'t> StatementParser<'t, '_> {
@@ -53,11 +55,11 @@ impl<'t> StatementParser<'t, '_> {
     }
 
     fn zilog_assignment(&mut self, symbol: Label<'t>, word: &[u8]) -> ConvertResult<Body<'t>> {
-        if mnemonics::is_zilog_operand(symbol.name) || self.scan.is_redefined(symbol.name) {
+        if is_operand(symbol.name) || self.scan.is_redefined(symbol.name) {
             return Unconverted::fail(symbol.at, "this name cannot be given a value");
         }
         let value = self.value()?;
-        let fixed = ZilogDirective::from_word(word) == Some(ZilogDirective::Constant);
+        let fixed = mnemonics::zilog_directive(word) == Some(ZilogDirective::Constant);
         Ok(Body::Assign { symbol, fixed, value })
     }
 
@@ -80,11 +82,10 @@ impl<'t> StatementParser<'t, '_> {
         if self.scan.is_redefined(word) {
             return Unconverted::fail(at, "a macro has no counterpart");
         }
-        let forms = mnemonics::zilog_forms(word);
-        if !forms.is_empty() {
-            return self.zilog_instruction(word, forms);
+        if is_zilog_mnemonic(word) {
+            return self.zilog_instruction(word);
         }
-        match ZilogDirective::from_word(word) {
+        match mnemonics::zilog_directive(word) {
             Some(ZilogDirective::Bytes) => self.bytes(),
             Some(ZilogDirective::Words) => self.words(),
             Some(ZilogDirective::Reserve) => self.value().map(reserve),
@@ -127,7 +128,7 @@ impl<'t> StatementParser<'t, '_> {
 }
 
 fn is_assignment(word: &[u8]) -> bool {
-    let directive = ZilogDirective::from_word(word);
+    let directive = mnemonics::zilog_directive(word);
     matches!(directive, Some(ZilogDirective::Constant | ZilogDirective::Variable))
 }
 
@@ -168,7 +169,7 @@ pub(super) fn blocks(text: &[u8]) -> FxHashMap<usize, usize> {
 /// The first two words of a line without its comment and without a colon.
 fn first_words(line: &[u8]) -> [&[u8]; 2] {
     let code = &line[..memchr::memchr(b';', line).unwrap_or(line.len())];
-    let mut words = code.split(|byte| !is_zilog_symbol(*byte)).filter(|word| !word.is_empty());
+    let mut words = code.split(|byte| !is_symbol(*byte)).filter(|word| !word.is_empty());
     [words.next().unwrap_or_default(), words.next().unwrap_or_default()]
 }
 

@@ -1,44 +1,34 @@
-//! Parses instructions in Zilog's mnemonics: operands, and the form whose template they match.
+//! Parses instructions in Zilog's mnemonics to the forms of the instruction table.
 
-use tdlasm::isa::{Form, Prefix, Register, Slot};
+use tdlasm::isa::Slot;
+use tdlasm::isa::zilog::{Bound, Given, index_prefix, is_operand, select};
 use tdlasm::syntax::expr::BinaryOp;
 
 use super::super::expr::{Node, Unary};
 use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
 use super::super::zilog_expr::SIGN_DISAGREEMENT;
 use super::StatementParser;
-use crate::mnemonics::{self, ZILOG_PAIRS, ZilogOperand};
 
-#[derive(Debug, Clone)]
-enum Given<'t> {
-    /// A register or condition.
-    Word(&'t [u8]),
-    /// One in parentheses.
-    Indirect(&'t [u8]),
-    Index(Prefix, Node<'t>),
-    /// A value in parentheses.
-    Memory(Node<'t>),
-    Value(Node<'t>),
-}
+/// An operand as the choice of the form sees it, and the value in it.
+type Read<'t> = (Given<'t>, Option<Node<'t>>);
 
 impl<'t> StatementParser<'t, '_> {
-    pub(super) fn zilog_instruction(
-        &mut self,
-        word: &[u8],
-        forms: &[&'static Form],
-    ) -> ConvertResult<Body<'t>> {
+    pub(super) fn zilog_instruction(&mut self, word: &[u8]) -> ConvertResult<Body<'t>> {
         let at = self.here();
-        let mut operands = self.zilog_operands()?;
-        normalise(&word.to_ascii_uppercase(), &mut operands);
-        for form in forms {
-            if let Some(fitting) = fit(form, &operands) {
-                return Ok(Body::Instruction(form, fitting));
+        let operands = self.zilog_operands()?;
+        let given: Vec<Given<'_>> = operands.iter().map(|operand| operand.item.0).collect();
+        match select(word, &given).filter(|selected| !selected.is_beyond_tdl()) {
+            Some(selected) => {
+                let bound = selected.operands.into_iter().zip(selected.form.slots);
+                let bound =
+                    bound.filter_map(|(bound, slot)| Some(operand(bound?, slot, &operands)));
+                Ok(Body::Instruction(selected.form, bound.collect()))
             }
+            None => Unconverted::fail(at, "TDL has no instruction for these operands"),
         }
-        Unconverted::fail(at, "TDL has no instruction for these operands")
     }
 
-    fn zilog_operands(&mut self) -> ConvertResult<Vec<Spaced<'t, Given<'t>>>> {
+    fn zilog_operands(&mut self) -> ConvertResult<Vec<Spaced<'t, Read<'t>>>> {
         let before = self.cursor.clone();
         self.cursor.skip_blanks();
         let is_end = self.cursor.at_statement_end();
@@ -46,36 +36,45 @@ impl<'t> StatementParser<'t, '_> {
         if is_end { Ok(Vec::new()) } else { self.list(Self::zilog_operand, |_| false) }
     }
 
-    fn zilog_operand(&mut self) -> ConvertResult<Given<'t>> {
+    fn zilog_operand(&mut self) -> ConvertResult<Read<'t>> {
         let before = self.cursor.clone();
         let in_parentheses = self.cursor.eat(b'(');
         self.cursor.skip_blanks();
         let (word, _) = self.word();
-        if mnemonics::is_zilog_operand(word) {
-            return if in_parentheses { self.indirect(word) } else { Ok(self.register(word)) };
+        if is_operand(word) {
+            return match in_parentheses {
+                true => self.indirect(word),
+                false => Ok((Given::Word(self.register(word)), None)),
+            };
         }
         self.cursor = before;
         Ok(match self.value()? {
-            Node::Group(inner) => Given::Memory(*inner),
-            node => Given::Value(node),
+            Node::Group(inner) => (Given::Memory, Some(*inner)),
+            node => {
+                let number = match &node {
+                    Node::Number(number) => Some(number.value),
+                    _ => None,
+                };
+                (Given::Value(number), Some(node))
+            }
         })
     }
 
     /// A register or condition; AF may have a prime.
-    fn register(&mut self, word: &'t [u8]) -> Given<'t> {
+    fn register(&mut self, word: &'t [u8]) -> &'t [u8] {
         let primed = word.eq_ignore_ascii_case(b"AF") && self.cursor.eat(b'\'');
-        Given::Word(if primed { b"AF'" } else { word })
+        if primed { b"AF'" } else { word }
     }
 
     /// Reads the rest of an operand after an open parenthesis and a register.
-    fn indirect(&mut self, word: &'t [u8]) -> ConvertResult<Given<'t>> {
+    fn indirect(&mut self, word: &'t [u8]) -> ConvertResult<Read<'t>> {
         self.cursor.skip_blanks();
         let prefix = index_prefix(word);
         let at = self.here();
-        let given = match (prefix, self.cursor.peek()) {
+        let read = match (prefix, self.cursor.peek()) {
             (Some(prefix), Some(b'+')) => {
                 self.cursor.advance(1);
-                Given::Index(prefix, self.value()?)
+                (Given::Index(prefix), Some(self.value()?))
             }
             (Some(prefix), Some(b'-')) => {
                 self.cursor.advance(1);
@@ -83,119 +82,28 @@ impl<'t> StatementParser<'t, '_> {
                 if matches!(&node, Node::Binary(op, ..) if *op != BinaryOp::Multiply) {
                     return Unconverted::fail(at, SIGN_DISAGREEMENT);
                 }
-                Given::Index(prefix, Node::Unary(Unary::Negate, Box::new(node)))
+                (Given::Index(prefix), Some(Node::Unary(Unary::Negate, Box::new(node))))
             }
-            _ => Given::Indirect(word),
+            _ => (Given::Indirect(word), None),
         };
         self.cursor.skip_blanks();
-        if self.cursor.eat(b')') { Ok(given) } else { self.fail("a parenthesis should close here") }
+        if self.cursor.eat(b')') { Ok(read) } else { self.fail("a parenthesis should close here") }
     }
 }
 
-fn index_prefix(word: &[u8]) -> Option<Prefix> {
-    match word.to_ascii_uppercase().as_slice() {
-        b"IX" => Some(Prefix::X),
-        b"IY" => Some(Prefix::Y),
-        _ => None,
-    }
-}
-
-/// Replaces alternative spellings by the one in the table.
-fn normalise(mnemonic: &[u8], operands: &mut Vec<Spaced<'_, Given<'_>>>) {
-    let is = |operand: &Spaced<'_, Given<'_>>, name: &str| match operand.item {
-        Given::Word(word) => word.eq_ignore_ascii_case(name.as_bytes()),
-        _ => false,
+/// The operand of a form, with the blanks before the one that it is read from.
+fn operand<'t>(bound: Bound, slot: Slot, read: &[Spaced<'t, Read<'t>>]) -> Spaced<'t, Operand<'t>> {
+    let value = |index: usize| read[index].item.1.clone().unwrap_or(Node::decimal(0));
+    let (item, index) = match bound {
+        Bound::Register(register) => (Operand::Register(register), None),
+        Bound::Index(prefix, None) => (Operand::Index(prefix, Node::decimal(0)), None),
+        Bound::Index(prefix, Some(index)) => (Operand::Index(prefix, value(index)), Some(index)),
+        Bound::Value(index) if slot == Slot::Restart => {
+            (Operand::Value(restart_number(&value(index))), Some(index))
+        }
+        Bound::Value(index) => (Operand::Value(value(index)), Some(index)),
     };
-    let plain = |item| Spaced { blanks: &b""[..], item };
-    match (mnemonic, operands.len()) {
-        (b"ADD" | b"ADC" | b"SBC", 1) => operands.insert(0, plain(Given::Word(b"A"))),
-        (b"SUB" | b"AND" | b"OR" | b"XOR" | b"CP", 2) if is(&operands[0], "A") => {
-            operands.remove(0);
-        }
-        (b"IN", 1) => operands.insert(0, plain(Given::Word(b"F"))),
-        (b"EX", 2) if is(&operands[0], "AF") && is(&operands[1], "AF") => {
-            operands[1].item = Given::Word(b"AF'");
-        }
-        (b"JP", 1) => {
-            if let Given::Word(word @ ([b'H' | b'h', _] | [b'I' | b'i', _])) = operands[0].item {
-                operands[0].item = Given::Indirect(word);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// The operands in the order of TDL, if they fit the form's template.
-fn fit<'t>(form: &Form, given: &[Spaced<'t, Given<'t>>]) -> Option<Vec<Spaced<'t, Operand<'t>>>> {
-    if mnemonics::zilog_operands(form).count() != given.len() {
-        return None;
-    }
-    let mut operands: [Option<Spaced<'t, Operand<'t>>>; 2] = [None, None];
-    for (token, given) in mnemonics::zilog_operands(form).zip(given) {
-        match token {
-            ZilogOperand::Placeholder { number, inside } => {
-                let item = bind(form.slots[number], inside, &given.item)?;
-                operands[number] = Some(Spaced { blanks: given.blanks, item });
-            }
-            ZilogOperand::Literal(word) if is_literal(word, &given.item) => {}
-            ZilogOperand::Literal(_) => return None,
-        }
-    }
-    for (operand, slot) in operands.iter_mut().zip(form.slots) {
-        // The two undocumented forms with M have no operand for it in Zilog's dialect.
-        if matches!(slot, Slot::SourceMem | Slot::DestMem) && operand.is_none() {
-            *operand = Some(Spaced { blanks: b"", item: Operand::Register(Register::M) });
-        }
-    }
-    Some(operands.into_iter().flatten().collect())
-}
-
-fn is_literal(token: &str, given: &Given<'_>) -> bool {
-    match given {
-        Given::Word(word) => word.eq_ignore_ascii_case(token.as_bytes()),
-        Given::Indirect(word) => {
-            let inner = token.strip_prefix('(').and_then(|token| token.strip_suffix(')'));
-            inner.is_some_and(|inner| word.eq_ignore_ascii_case(inner.as_bytes()))
-        }
-        Given::Value(Node::Number(number)) => token.parse() == Ok(number.value),
-        _ => false,
-    }
-}
-
-/// Converts an operand to the kind that the slot requires.
-fn bind<'t>(slot: Slot, inside: bool, given: &Given<'t>) -> Option<Operand<'t>> {
-    match (slot, given) {
-        (Slot::SourceMem | Slot::DestMem, Given::Indirect(word)) => {
-            word.eq_ignore_ascii_case(b"HL").then_some(Operand::Register(Register::M))
-        }
-        (Slot::Index, Given::Index(prefix, node)) => Some(Operand::Index(*prefix, node.clone())),
-        (Slot::Index, Given::Indirect(word)) => {
-            Some(Operand::Index(index_prefix(word)?, Node::decimal(0)))
-        }
-        (Slot::Pointer, Given::Indirect(word)) if inside => register(slot, word),
-        (Slot::Byte | Slot::Word, Given::Memory(node)) if inside => {
-            Some(Operand::Value(node.clone()))
-        }
-        (Slot::Restart, Given::Value(node)) => Some(Operand::Value(restart_number(node))),
-        (Slot::Byte | Slot::Word | Slot::Relative | Slot::Bit, Given::Value(node)) if !inside => {
-            Some(Operand::Value(node.clone()))
-        }
-        (_, Given::Word(word)) if !inside => register(slot, word),
-        _ => None,
-    }
-}
-
-/// Returns the register in TDL, where pairs have one letter instead of two.
-fn register<'t>(slot: Slot, word: &[u8]) -> Option<Operand<'t>> {
-    let register = match (slot, word) {
-        (Slot::Source | Slot::Dest, [_]) => mnemonics::tdl_register(word)?,
-        (Slot::Source | Slot::Dest, _) => return None,
-        _ => {
-            let mut pairs = ZILOG_PAIRS.iter();
-            pairs.find(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes()))?.1
-        }
-    };
-    register.bits(slot).map(|_| Operand::Register(register))
+    Spaced { blanks: index.map_or(&b""[..], |index| read[index].blanks), item }
 }
 
 /// Converts the operand of RST, an address in Zilog's dialect and an eighth of it in TDL.

@@ -1,9 +1,10 @@
 //! The spelling of a single name in the other dialect, regardless of other names.
 
+use tdlasm::isa::zilog::is_operand;
 use tdlasm::syntax::directive::Directive;
 
 use super::super::options::Dialect;
-use crate::mnemonics::{self, ZilogDirective};
+use crate::mnemonics;
 
 /// Other words that have a meaning there, mnemonics and our directives aside.
 const RESERVED: [&str; 32] = [
@@ -21,9 +22,9 @@ pub(super) fn is_reserved(from: Dialect, name: &[u8]) -> bool {
 }
 
 fn is_zilog_word(name: &[u8]) -> bool {
-    mnemonics::is_zilog_operand(name)
+    is_operand(name)
         || mnemonics::is_zilog_mnemonic(name)
-        || ZilogDirective::from_word(name).is_some()
+        || mnemonics::zilog_directive(name).is_some()
         || RESERVED.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()))
 }
 
@@ -39,7 +40,7 @@ fn is_tdl_word(name: &[u8]) -> bool {
 /// assemblers takes the `B` of `B_OVER` for the register.
 fn needs_escape(name: &[u8]) -> bool {
     let first = name.split(|byte| *byte == b'_').next().unwrap_or_default();
-    is_zilog_word(name) || first.len() < name.len() && mnemonics::is_zilog_operand(first)
+    is_zilog_word(name) || first.len() < name.len() && is_operand(first)
 }
 
 /// The spelling of a name that is not local.

@@ -1,5 +1,6 @@
 //! Writes statements in Zilog's mnemonics.
 
+use tdlasm::isa::zilog::{PAIRS, Token, spelling, tokens};
 use tdlasm::isa::{Form, Prefix, Register, Slot, Status};
 use tdlasm::syntax::expr::BinaryOp;
 
@@ -7,7 +8,7 @@ use super::super::expr::{Node, Number};
 use super::super::program::{ConvertResult, Item, Operand, Spaced};
 use super::super::target::Target;
 use super::StatementWriter;
-use crate::mnemonics::{self, ZILOG_PAIRS, ZilogDirective, ZilogOperand, is_plain};
+use crate::mnemonics::{ZilogDirective, is_plain};
 
 impl StatementWriter<'_> {
     pub(super) fn assignment(&self, fixed: bool) -> ConvertResult<ZilogDirective> {
@@ -89,17 +90,17 @@ impl StatementWriter<'_> {
             let name = self.target_name();
             return self.unconverted(format!("{name} lacks this undocumented instruction"));
         }
-        let (mnemonic, _) = mnemonics::zilog_form(form);
-        for (at, token) in mnemonics::zilog_operands(form).enumerate() {
+        let (mnemonic, _) = spelling(form);
+        for (at, token) in tokens(form).enumerate() {
             if at > 0 {
                 self.push(b",");
             }
             let (number, inside) = match token {
-                ZilogOperand::Literal(word) => {
+                Token::Literal(word) => {
                     self.word(word);
                     continue;
                 }
-                ZilogOperand::Placeholder { number, inside } => (number, inside),
+                Token::Placeholder { number, inside } => (number, inside),
             };
             let Some(Spaced { blanks, item }) = operands.get(number) else { continue };
             if at > 0 && number == 1 {
@@ -185,7 +186,7 @@ impl StatementWriter<'_> {
 }
 
 fn register_name(register: Register, slot: Slot) -> &'static str {
-    let pair = ZILOG_PAIRS.iter().find(|(_, pair)| *pair == register);
+    let pair = PAIRS.iter().find(|(_, pair)| *pair == register);
     match (slot, pair) {
         (Slot::SourceMem | Slot::DestMem, _) => "(HL)",
         (Slot::Source | Slot::Dest, _) | (_, None) => register.name(),

@@ -1,15 +1,15 @@
 //! Numbers from a seed: xorshift64* (S. Vigna, "An experimental exploration of Marsaglia's xorshift
 //! generators").
 
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.max(1))
     }
 
     /// A number below `bound`.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -17,11 +17,11 @@ impl Random {
         mixed as usize % bound
     }
 
-    pub(super) fn word(&mut self) -> u16 {
+    pub(crate) fn word(&mut self) -> u16 {
         self.below(0x1_0000) as u16
     }
 
-    pub(super) fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }
 }

@@ -25,7 +25,7 @@ impl Peer {
     fn commands(self) -> &'static [&'static [&'static str]] {
         match self {
             Peer::Gnu => &[
-                &["z80-unknown-coff-as", "-o", "a.o", "a.asm"],
+                &["z80-unknown-coff-as", "-march=z80+full", "-o", "a.o", "a.asm"],
                 &[
                     "z80-unknown-coff-ld",
                     "-e",

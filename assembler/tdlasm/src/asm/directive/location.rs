@@ -105,31 +105,43 @@ pub(super) fn insert(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
     let name = String::from_utf8_lossy(text.trim_ascii()).into_owned();
     let at = Span::new(cursor.offset(), cursor.offset() + name.len() as u32);
     cursor.advance(text.len());
-    if name.is_empty() {
-        asm.operator_error(DiagnosticCode::File, "the name of the file is missing");
-    } else if asm.input.insert_depth() >= MAX_INSERT_DEPTH {
-        asm.error(DiagnosticCode::File, at, "files are nested too deep");
-    } else {
-        insert_named(asm, &name, at);
+    match name.is_empty() {
+        true => asm.operator_error(DiagnosticCode::File, "the name of the file is missing"),
+        false => insert_named(asm, &name, at),
     }
 }
 
-fn insert_named(asm: &mut Assembler<'_>, name: &str, at: Span) {
-    let include_dirs = asm.options.include_dirs.iter().map(PathBuf::as_path);
-    let folders: Vec<&Path> =
-        asm.input.folder(&asm.sources).into_iter().chain(include_dirs).collect();
-    let Some((_, path)) = find_inserted(asm.loader, &folders, name) else {
-        let message = format!("cannot find {name}, nor {name}.ASM");
-        let diagnostic = Diagnostic::new(DiagnosticCode::File, at, message);
-        let diagnostic = diagnostic.about(Subject::File(name.into()));
-        return asm.report(diagnostic.help("-I FOLDER adds a folder to search"));
-    };
+/// Makes a file the next input.
+pub(in super::super) fn insert_named(asm: &mut Assembler<'_>, name: &str, at: Span) {
+    if asm.input.insert_depth() >= MAX_INSERT_DEPTH {
+        return asm.error(DiagnosticCode::File, at, "files are nested too deep");
+    }
+    let Some(path) = find_file(asm, name, at) else { return };
     let shown = path.display().to_string();
     if asm.input.is_open(&asm.sources, &shown) {
         return asm.error(DiagnosticCode::File, at, format!("{name} includes itself"));
     }
     let frame = asm.open_file(&path, Origin::Insert(at), at);
     asm.input.pending_change = frame.map(InputChange::Into);
+}
+
+/// Finds a file that the source names; `None` after reporting that there is none.
+pub(in super::super) fn find_file(
+    asm: &mut Assembler<'_>,
+    name: &str,
+    at: Span,
+) -> Option<PathBuf> {
+    let include_dirs = asm.options.include_dirs.iter().map(PathBuf::as_path);
+    let folders: Vec<&Path> =
+        asm.input.folder(&asm.sources).into_iter().chain(include_dirs).collect();
+    let found = find_inserted(asm.loader, &folders, name).map(|(_, path)| path);
+    if found.is_none() {
+        let message = format!("cannot find {name}, nor {name}.ASM");
+        let diagnostic = Diagnostic::new(DiagnosticCode::File, at, message);
+        let diagnostic = diagnostic.about(Subject::File(name.into()));
+        asm.report(diagnostic.help("-I FOLDER adds a folder to search"));
+    }
+    found
 }
 
 pub(super) fn ident(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {

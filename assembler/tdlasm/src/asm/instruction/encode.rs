@@ -50,7 +50,7 @@ fn encode_memory_to_memory(asm: &mut Assembler<'_>, form: &Form, operands: &[Ope
     *asm.code.byte(pos, prefix.len() as u32 - 1) = form.opcode | bits;
 }
 
-pub(super) fn encode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2]) {
+pub(in super::super) fn encode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2]) {
     asm.recorder.statement.clocks = Some(form.clocks);
     let (mut opcode, index) = opcode_and_prefix(form, operands);
     if operands[1].missing {

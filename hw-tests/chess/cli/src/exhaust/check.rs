@@ -83,6 +83,8 @@ pub(super) enum ExhaustEnd {
     Interrupted,
     /// Board and reference differ.
     Differs(Box<FirstMismatch>),
+    /// XCHNG damages the board while it evaluates some of these arrays: what it did.
+    Damaged(Range<u32>, String),
     /// The board did not reply.
     BoardLost(LinkError),
 }
@@ -133,6 +135,8 @@ struct ChunkResult {
     index: usize,
     chunk: ExpectedChunk,
     counted: Result<ExhaustResponse, LinkError>,
+    /// What code under test did to the board meanwhile.
+    damage: Option<String>,
 }
 
 /// Why the comparison stopped.
@@ -174,8 +178,12 @@ fn run_chunks(
         && let Some((index, chunk)) = next()
     {
         let counted = request_chunk(live, arrays, &chunk);
+        let (counted, damage) = match live.take_damage() {
+            Ok(damage) => (counted, damage),
+            Err(error) => (counted.and(Err(error)), None),
+        };
         let is_lost = counted.is_err();
-        if sender.send(ChunkResult { index, chunk, counted }).is_err() || is_lost {
+        if sender.send(ChunkResult { index, chunk, counted, damage }).is_err() || is_lost {
             return;
         }
     }
@@ -192,9 +200,12 @@ fn compare_chunks(
     let mut next = 0;
     for result in results {
         early.insert(result.index, result);
-        while let Some(ChunkResult { chunk, counted, .. }) = early.remove(&next) {
+        while let Some(ChunkResult { chunk, counted, damage, .. }) = early.remove(&next) {
             if interrupted.load(Ordering::Relaxed) {
                 return StopReason::At(ExhaustEnd::Interrupted);
+            }
+            if let Some(damage) = damage {
+                return StopReason::At(ExhaustEnd::Damaged(chunk.range, damage));
             }
             match counted {
                 Ok(counted) if counted.tally == chunk.tally => totals.add(&chunk, &counted),

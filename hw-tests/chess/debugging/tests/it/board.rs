@@ -1,19 +1,20 @@
 //! The application on a simulated board in the test's thread.
 
+use board_debugger::Machine;
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
 use firmware_wire::{Reply, Request};
-use sargon_debugging::EvaluatorMachine;
+use sargon_debugging::start_evaluator;
 
 /// A board on which the application runs.
-pub(crate) struct Board(EvaluatorMachine);
+pub(crate) struct Board(Machine);
 
 impl Board {
     /// Powers it up with the application in RAM.
     pub(crate) fn application() -> Self {
         let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-        let machine = EvaluatorMachine::started(&profile, &Evaluator::default());
-        Self(machine.unwrap_or_else(|error| panic!("{error}")))
+        let started = start_evaluator(&profile, &Evaluator::default());
+        Self(started.unwrap_or_else(|error| panic!("{error}")).0)
     }
 
     /// Sends a request and returns the only reply.

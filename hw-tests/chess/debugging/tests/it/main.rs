@@ -4,6 +4,7 @@
 mod behaviours;
 mod board;
 mod contract;
+mod firmware_coverage;
 mod interrupts;
 mod kernel;
 mod protocol;

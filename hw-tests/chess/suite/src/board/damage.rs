@@ -4,7 +4,7 @@
 
 use board_simulator::Violation;
 use firmware_wire::{Reply, Request, StatusReply, extended_capability};
-use rcflash_link::{LinkStats, RequestSpec};
+use rcflash_link::{LinkError, LinkStats, RequestSpec};
 
 use super::SargonBoard;
 use crate::guard;
@@ -61,6 +61,23 @@ impl SargonBoard {
         let done = kind.describe(|address| format!("{address:04X}H"));
         let reason = format!("{routine} {done}: {place}");
         Finding { seq: request_tag, case, reason }
+    }
+
+    /// Takes the damage that code under test has done since the start, or since the last call: as a
+    /// simulated board shows it, else by STATUS.
+    ///
+    /// # Errors
+    /// Returns the error of the link if STATUS gets no valid reply.
+    pub fn take_damage(&mut self) -> Result<Option<String>, LinkError> {
+        if self.live.instrumentation().is_some() {
+            return Ok(self.take_findings(None).into_iter().next().map(|finding| finding.reason));
+        }
+        if !self.has_status_baseline() {
+            return Ok(None);
+        }
+        let replies = self.live.link.request_all(&self.status_request())?;
+        let Some(Reply::Status(status)) = replies.first() else { return Ok(None) };
+        Ok(self.status_finding(status).map(|finding| finding.reason))
     }
 
     /// Returns `true` if the application answers STATUS.

@@ -7,7 +7,7 @@ use hil_harness::runner::{RunEnd, Verdict};
 use rcflash_link::LinkError;
 
 use super::job::{Job, JobState, MAX_LOSSES, Sending, has_only_correct_replies};
-use super::{RequestKind, Runner, is_timeout};
+use super::{CASES_BETWEEN_HANGS, Hangs, MAX_HANGS, RequestKind, Runner, is_timeout};
 use crate::CaseResult;
 use crate::board::{Response, StatusFinding};
 
@@ -18,6 +18,25 @@ impl Runner<'_> {
         let is_hang = is_timeout(error) && !self.board.has_line_errors();
         let hang = is_hang.then(|| format!("the board was reset after an error: {error}"));
         self.recover(&error.to_string(), hang);
+        if is_hang && !self.is_board_abandoned {
+            self.count_hang(error);
+        }
+    }
+
+    /// Reports a reset of a board that did not reply, and abandons one that hangs again and again.
+    fn count_hang(&mut self, error: &LinkError) {
+        let Hangs { count, answered } = std::mem::take(&mut self.hangs);
+        self.hangs.count = if answered < CASES_BETWEEN_HANGS { count + 1 } else { 1 };
+        let count = self.hangs.count;
+        let live = &self.board.live;
+        (live.config.on_notice)(&format!("{}: no reply, reset {count}", live.name()));
+        if count >= MAX_HANGS {
+            let why = format!(
+                "it was reset {count} times because it did not reply, each time after fewer than \
+                 {CASES_BETWEEN_HANGS} cases; last reason: {error}"
+            );
+            self.abandon_board(RunEnd::BoardLost(why));
+        }
     }
 
     /// Recovers the board, and queues the jobs in flight. With `hang`, the reason, the board is

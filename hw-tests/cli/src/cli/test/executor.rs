@@ -235,19 +235,18 @@ impl Executor for TestExecutor {
         plan.stop = Arc::clone(cancel);
     }
 
-    fn live(&self) -> Option<&LiveBoard> {
-        match &self.machine {
+    fn live(&mut self) -> Option<&mut LiveBoard> {
+        match &mut self.machine {
             TestMachine::Simulated(_) => None,
-            TestMachine::Board(machine) => Some(machine.live()),
+            TestMachine::Board(machine) => Some(machine.live_mut()),
         }
     }
 
     fn board(&self) -> ConnectedBoard {
-        let name = match &self.machine {
-            TestMachine::Simulated(_) => "simulated",
-            TestMachine::Board(machine) => machine.name(),
+        let (name, identity) = match &self.machine {
+            TestMachine::Simulated(_) => ("simulated", None),
+            TestMachine::Board(machine) => (machine.name(), Some(machine.live().identity.clone())),
         };
-        let identity = self.live().map(|live| live.identity.clone());
         let program = identity.as_ref().map(ToString::to_string);
         let builds = identity.iter().map(|caller| caller.build_id).collect();
         let not_judged = self.not_checked.iter().copied().collect();

@@ -86,19 +86,13 @@ fn every_known_survivor_is_a_mutant() {
     assert!(known.is_empty(), "no mutants are called {known:?}");
 }
 
+/// What `cargo run --release -p hil-testing --example mutations` counted last: mutants that a run of
+/// the corpus kills, that do not assemble, and that make the same program.
+const COUNTED: [usize; 3] = [2735, 44, 14];
+
 #[test]
-fn the_figures_of_the_page_add_up() {
-    let page = include_str!("../../../../../docs/MUTATIONS.md");
-    let row = page.lines().find_map(|line| line.strip_prefix("| all |")).expect("the sum");
-    let numbers: Vec<usize> = row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
-    let known = equivalent_groups().iter().map(|group| group.mutants.len()).sum();
-    assert_eq!(numbers, [numbers[1] + known, numbers[1], known, 0]);
-    // Those that do not assemble, and those that make the same program.
-    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("44 more do not assemble, and 14 make the same program"));
-    assert_eq!(
-        all_mutants().len(),
-        numbers[0] + 44 + 14,
-        "judge them again, sargon-src has changed"
-    );
+fn all_mutants_have_been_judged() {
+    let equivalent: usize = equivalent_groups().iter().map(|group| group.mutants.len()).sum();
+    let judged = equivalent + COUNTED.iter().sum::<usize>();
+    assert_eq!(all_mutants().len(), judged, "judge them again, sargon-src has changed");
 }

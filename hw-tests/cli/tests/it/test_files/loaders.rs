@@ -1,5 +1,7 @@
 //! Test files and calls on boards whose caller a stock monitor loads, or which have it in flash.
 
+use std::path::Path;
+
 use monitor_standins::{
     Basic, Cpm, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm, ScmRelease,
 };
@@ -10,9 +12,6 @@ use super::{CASES, hw_tests, project};
 #[path = "../../../../flasher-tests/tests/it/loaders/descriptions.rs"]
 mod descriptions;
 
-/// Where the caller beside a stock monitor leaves room for programs.
-const ORIGIN: &str = "origin = 0x8400\n";
-
 fn standin(peer: Box<dyn MonitorModel>) -> (MonitorServer, String) {
     let server = MonitorServer::start(peer, MonitorOptions::default()).expect("a pseudo-terminal");
     let port = server.path().to_string_lossy().into_owned();
@@ -21,16 +20,15 @@ fn standin(peer: Box<dyn MonitorModel>) -> (MonitorServer, String) {
 
 /// Runs the cases, of which one fails, in a folder with descriptions of monitors; returns the
 /// messages.
-fn test(origin: &str, options: &[&str]) -> String {
-    let folder = project(&format!("{origin}{CASES}"));
+fn test(options: &[&str]) -> String {
+    let folder = project(CASES);
     for (name, text) in [("scm.toml", descriptions::scm()), ("romwbw.toml", descriptions::ROMWBW)] {
         std::fs::write(folder.path().join(name), text).expect("a file");
     }
     let (code, shown, errors) =
         hw_tests(folder.path(), &[&["test", "twice.test.toml"], options].concat());
-    let place = if origin.is_empty() { 8 } else { 9 };
-    let failure = format!("FAIL  twice.test.toml:{place}: large\n      A: expected 1, got 0\n");
-    assert!(code == 1 && shown.contains(&failure), "{options:?}: {code} {shown}{errors}");
+    let failure = "FAIL  twice.test.toml:8: large\n      A: expected 1, got 0\n";
+    assert!(code == 1 && shown.contains(failure), "{options:?}: {code} {shown}{errors}");
     assert!(shown.contains("\nFAIL: 1 of 2 cases passed, 2 calls compared, in "), "{shown}");
     errors
 }
@@ -52,7 +50,7 @@ fn test_files_run_through_each_stock_monitor() {
             scope.spawn(move || {
                 let (_server, port) = standin(peer);
                 let options: Vec<_> = via.split(' ').chain(["--port", &port]).collect();
-                let messages = test(ORIGIN, &[&["--via"], &options[..]].concat());
+                let messages = test(&[&["--via"], &options[..]].concat());
                 assert!(messages.contains(back), "{via}: {messages}");
             });
         }
@@ -63,7 +61,7 @@ fn test_files_run_through_each_stock_monitor() {
 fn after_an_opcode_that_a_z180_traps_the_caller_is_loaded_again() {
     let traps = "[[case]]\nname = \"traps\"\ncall = 0x9000\ntimeout = 50000\nmemory = [{ at = \
                  0x9000, bytes = [0xDD, 0x24, 0xC9] }]\n";
-    let folder = project(&format!("{ORIGIN}{traps}{CASES}"));
+    let folder = project(&format!("{traps}{CASES}"));
     let (_server, port) = standin(Box::new(Scm::new(ScmRelease::S6V13)));
     let options = ["twice.test.toml", "--via", "scm", "--board", "sc126", "--port", &port];
     let (code, shown, errors) = hw_tests(folder.path(), &[&["test"], &options[..]].concat());
@@ -71,23 +69,32 @@ fn after_an_opcode_that_a_z180_traps_the_caller_is_loaded_again() {
 }
 
 #[test]
-fn the_next_run_finds_the_caller_running_or_the_monitor() {
+fn a_program_that_does_not_fit_beside_the_monitor_is_refused_before_anything_is_sent() {
     let (_server, port) = standin(Box::<Scm>::default());
-    test(ORIGIN, &["--via", "scm.toml", "--port", &port]);
     let via = ["--via", "scm", "--port", &port];
-    let (code, _, messages) = {
-        let folder = project(CASES);
-        hw_tests(folder.path(), &[&["test", "twice.test.toml"][..], &via].concat())
-    };
+    let folder = project(&format!("origin = 0x8000\n{CASES}"));
+    let (code, shown, messages) =
+        hw_tests(folder.path(), &[&["test", "twice.test.toml"][..], &via].concat());
     let room = "the caller on the board leaves 8400H to B3FFH to programs";
-    assert!(code == 3 && messages.contains(room), "{code} {messages}");
-    assert!(messages.contains("back in the Small Computer Monitor"), "{messages}");
+    assert!(code == 3 && messages.contains(room), "{code} {shown}{messages}");
+    assert!(!messages.contains("Small Computer Monitor"), "{messages}");
+}
+
+#[test]
+fn the_examples_of_the_manual_run_through_a_stock_monitor_as_they_are() {
+    let examples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples"));
+    let (_server, port) = standin(Box::<Scm>::default());
+    let files =
+        ["mul16.test.toml", "mul16-python.test.toml", "crc16.test.toml", "decimal.test.toml"];
+    let via = ["--via", "scm", "--port", &port];
+    let (code, shown, messages) = hw_tests(examples, &[&["test"], &files[..], &via].concat());
+    assert_eq!(code, 0, "{shown}{messages}");
 }
 
 #[test]
 fn sessions_of_calls_run_through_a_stock_monitor() {
     let (server, port) = standin(Box::<Scm>::default());
-    let load = json!({ "load": { "sources": ["mul16.asm"], "origin": "8400H" } });
+    let load = json!({ "load": { "sources": ["mul16.asm"] } });
     let call = json!({ "call": "MUL16", "in": { "BC": 300, "DE": 300 }, "outputs": ["HL"] });
     let made = replies_on(&["--via", "scm", "--port", &port], &[load, call]);
     // 300 * 300 is 15F90H.

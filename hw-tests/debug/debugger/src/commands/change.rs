@@ -1,47 +1,71 @@
 //! Commands that modify registers, flags and memory, or send input to the board.
 
+use super::Effect;
 use crate::debugger::Debugger;
+use crate::expression::BoundExpression;
 use crate::location;
 use cli_support::text::unescape;
 use z80_core::{register_value, set_register};
 
-/// Executes `REGISTER = X`, `FLAG = X`, `[ADDRESS] = X Y Z` or `{ADDRESS} = X`, a word; the `=` is
+/// Parses `REGISTER = X`, `FLAG = X`, `[ADDRESS] = X Y Z` or `{ADDRESS} = X`, a word; the `=` is
 /// optional.
-pub(crate) fn set(debugger: &mut Debugger, text: &str) -> Result<String, String> {
-    debugger.can_modify()?;
+pub(crate) fn set(debugger: &Debugger, text: &str) -> Result<Effect, String> {
     let form = || {
         "invalid arguments: expected WHAT = X, as in set HL = 8000H, set FZ = 1 or set [M3] = 41H"
             .to_owned()
     };
     if let Some((address, value)) = text.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
-        let at = location::resolve_address(debugger, address)?;
-        let value = value.trim_start().trim_start_matches('=');
-        let word = location::evaluate(debugger, value)?;
-        debugger.poke(at, &word.to_le_bytes());
-        return Ok(format!("{word:04X}H at {at:04X}H"));
+        let address = location::parse_address(debugger, address)?;
+        let value = location::parse(debugger, value.trim_start().trim_start_matches('='))?;
+        return Ok(Box::new(move |debugger| {
+            debugger.can_modify()?;
+            let [at, word] = [address, value].map(|one| one.value(&debugger.boards));
+            debugger.poke(at, &word.to_le_bytes());
+            Ok(format!("{word:04X}H at {at:04X}H"))
+        }));
     }
     if text.starts_with('[') {
         let close = closing_bracket(text).ok_or_else(form)?;
-        let at = location::resolve_address(debugger, &text[1..close])?;
+        let address = location::parse_address(debugger, &text[1..close])?;
         let values = text[close + 1..].trim_start().trim_start_matches('=');
-        let bytes = parse_bytes(debugger, values)?;
-        if bytes.is_empty() {
+        let words = values.split([' ', ',']).filter(|word| !word.is_empty());
+        let parse = |word: &str| Ok((location::parse(debugger, word)?, word.to_owned()));
+        let values = words.map(parse).collect::<Result<Vec<_>, String>>()?;
+        if values.is_empty() {
             return Err(form());
         }
-        debugger.poke(at, &bytes);
-        return Ok(format!("{} bytes at {at:04X}H", bytes.len()));
+        return Ok(Box::new(move |debugger| {
+            debugger.can_modify()?;
+            let byte = |(value, word): &(BoundExpression, String)| {
+                u8::try_from(value.value(&debugger.boards))
+                    .map_err(|_| format!("{word} does not fit a byte"))
+            };
+            let bytes = values.iter().map(byte).collect::<Result<Vec<_>, _>>()?;
+            let at = address.value(&debugger.boards);
+            debugger.poke(at, &bytes);
+            Ok(format!("{} bytes at {at:04X}H", bytes.len()))
+        }));
     }
     let (name, value) =
         text.split_once('=').or_else(|| text.split_once(char::is_whitespace)).ok_or_else(form)?;
-    set_register_or_flag(debugger, name.trim(), value)
+    let (name, value) = (name.trim().to_owned(), location::parse(debugger, value)?);
+    let is_interrupt_state = ["IFF", "IM"].iter().any(|one| name.eq_ignore_ascii_case(one));
+    if !is_interrupt_state && register_value(&debugger.registers(), &name).is_none() {
+        return Err(format!(
+            "unknown register or flag '{name}': expected a name such as HL, A', IX, FZ, IFF or IM"
+        ));
+    }
+    Ok(Box::new(move |debugger| {
+        debugger.can_modify()?;
+        set_register_or_flag(debugger, &name, value.value(&debugger.boards))
+    }))
 }
 
 fn set_register_or_flag(
     debugger: &mut Debugger,
     name: &str,
-    value: &str,
+    number: u16,
 ) -> Result<String, String> {
-    let number = location::evaluate(debugger, value)?;
     let (enabled, mode) = debugger.interrupt_state();
     let state = match name.to_ascii_uppercase().as_str() {
         "IFF" => Some((1, number == 1, mode.unwrap_or(0))),
@@ -56,11 +80,6 @@ fn set_register_or_flag(
         return Ok(format!("{name} is {number}"));
     }
     let mut registers = debugger.registers();
-    if register_value(&registers, name).is_none() {
-        return Err(format!(
-            "unknown register or flag '{name}': expected a name such as HL, A', IX, FZ, IFF or IM"
-        ));
-    }
     if !set_register(&mut registers, name, number) {
         return Err(format!("{number:04X}H does not fit {name}"));
     }
@@ -84,21 +103,13 @@ fn closing_bracket(text: &str) -> Option<usize> {
     None
 }
 
-/// Parses numbers and expressions separated by spaces or commas.
-fn parse_bytes(debugger: &Debugger, text: &str) -> Result<Vec<u8>, String> {
-    let words = text.split([' ', ',']).filter(|word| !word.is_empty());
-    let byte = |word: &str| {
-        let value = location::evaluate(debugger, word)?;
-        u8::try_from(value).map_err(|_| format!("{word} does not fit a byte"))
-    };
-    words.map(byte).collect()
-}
-
 /// Sends text to the board; see [`unescape`] for its escapes.
-pub(super) fn send(debugger: &mut Debugger, text: &str) -> Result<String, String> {
+pub(super) fn send(_debugger: &Debugger, text: &str) -> Result<Effect, String> {
     let bytes = unescape(text)?;
-    debugger.send(&bytes).map_err(|_| {
-        "input can't be sent during a reverse search or while the twin is shown".to_owned()
-    })?;
-    Ok(format!("{} bytes sent", bytes.len()))
+    Ok(Box::new(move |debugger| {
+        debugger.send(&bytes).map_err(|_| {
+            "input can't be sent during a reverse search or while the twin is shown".to_owned()
+        })?;
+        Ok(format!("{} bytes sent", bytes.len()))
+    }))
 }

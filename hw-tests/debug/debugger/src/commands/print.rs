@@ -1,5 +1,6 @@
 //! Values of expressions: numbers, arrays and texts.
 
+use super::Effect;
 use crate::debugger::Debugger;
 use crate::expression::format_signed;
 use crate::{location, render};
@@ -9,32 +10,55 @@ const MAX_TEXT_BYTES: u16 = 256;
 /// Maximum number of elements of an array.
 const MAX_ELEMENTS: u16 = 256;
 
-/// Returns the value of an expression as text. `[x;N]` are N bytes from x on, `{x;N}` words, and
-/// `x.s` is the text at x up to a zero.
-///
-/// # Errors
-/// Returns a message if the expression is invalid.
-pub(crate) fn evaluate(debugger: &Debugger, text: &str) -> Result<String, String> {
+/// Computes a value, as text, in the present state.
+type Value = Box<dyn Fn(&Debugger) -> Result<String, String>>;
+
+/// Parses an expression, `[x;N]` for N bytes from x on, `{x;N}` for words, or `x.s` for the text at
+/// x up to a zero.
+fn parse(debugger: &Debugger, text: &str) -> Result<Value, String> {
     let text = text.trim();
     let address = text.strip_suffix(".s").or_else(|| text.strip_suffix(".S"));
     if let Some(address) = address.filter(|address| !address.is_empty()) {
-        return Ok(text_at(debugger, location::evaluate(debugger, address)?));
+        let address = location::parse(debugger, address)?;
+        return Ok(Box::new(move |debugger| {
+            Ok(text_at(debugger, address.value(&debugger.boards)))
+        }));
     }
     for (open, close, width) in [('[', ']', 1), ('{', '}', 2)] {
         let inner = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
         if let Some((first, count)) = inner.and_then(|inner| inner.split_once(';')) {
-            let first = location::evaluate(debugger, first)?;
-            let count = location::evaluate(debugger, count)?;
-            if !(1..=MAX_ELEMENTS).contains(&count) {
-                return Err(format!("invalid count {count}: expected 1 to {MAX_ELEMENTS}"));
-            }
-            return Ok(array(debugger, first, count, width));
+            let first = location::parse(debugger, first)?;
+            let count = location::parse(debugger, count)?;
+            return Ok(Box::new(move |debugger| {
+                let count = count.value(&debugger.boards);
+                if !(1..=MAX_ELEMENTS).contains(&count) {
+                    return Err(format!("invalid count {count}: expected 1 to {MAX_ELEMENTS}"));
+                }
+                Ok(array(debugger, first.value(&debugger.boards), count, width))
+            }));
         }
     }
-    match location::evaluate_signed(debugger, text)? {
-        value if value < 0 => Ok(format!("{value} = {:04X}H", value as u16)),
-        value => Ok(format_value(debugger, value as u16)),
-    }
+    let expression = location::parse(debugger, text)?;
+    Ok(Box::new(move |debugger| {
+        Ok(match expression.signed_value(&debugger.boards) {
+            value if value < 0 => format!("{value} = {:04X}H", value as u16),
+            value => format_value(debugger, value as u16),
+        })
+    }))
+}
+
+/// Returns a value as text.
+///
+/// # Errors
+/// Returns a message if the text is invalid.
+pub(crate) fn evaluate(debugger: &Debugger, text: &str) -> Result<String, String> {
+    parse(debugger, text)?(debugger)
+}
+
+/// Shows a value.
+pub(super) fn print(debugger: &Debugger, text: &str) -> Result<Effect, String> {
+    let value = parse(debugger, text)?;
+    Ok(Box::new(move |debugger| value(debugger)))
 }
 
 fn text_at(debugger: &Debugger, at: u16) -> String {
@@ -66,10 +90,13 @@ pub fn format_value(debugger: &Debugger, value: u16) -> String {
 }
 
 /// Adds an expression to those shown at each halt.
-pub(super) fn display(debugger: &mut Debugger, text: &str) -> Result<String, String> {
-    let value = evaluate(debugger, text)?;
-    let id = debugger.stops.add_display(text);
-    Ok(format!("{id}: {text} = {value}"))
+pub(super) fn display(debugger: &Debugger, text: &str) -> Result<Effect, String> {
+    let (value, text) = (parse(debugger, text)?, text.to_owned());
+    Ok(Box::new(move |debugger| {
+        let value = value(debugger)?;
+        let id = debugger.stops.add_display(&text);
+        Ok(format!("{id}: {text} = {value}"))
+    }))
 }
 
 /// The expressions shown at each halt, with their values.

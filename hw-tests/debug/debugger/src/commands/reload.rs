@@ -3,26 +3,23 @@
 use std::collections::BTreeMap;
 
 use super::execute;
-use crate::debugger::{Debugger, ShouldStop};
+use crate::debugger::Debugger;
 use crate::exec::HaltReason;
+use crate::render::source_number;
 use crate::stops::{StopKind, WatchTarget};
 use z80_core::{canonical_register_name, parse_number};
 
-/// Executes `restart`: loads the program again if its sources have changed, with the breakpoints, or
+/// Loads the program again if its sources have changed, with the breakpoints, or
 /// else restores the state in which the debugger was created. Logs what has changed.
-pub(super) fn restart(
-    debugger: &mut Debugger,
-    _arguments: &str,
-    _should_stop: ShouldStop<'_>,
-) -> Result<HaltReason, String> {
+pub(super) fn restart(debugger: &mut Debugger) -> HaltReason {
     let changed = debugger.code().changed_files().join(", ");
     if changed.is_empty() {
-        return Ok(debugger.restart());
+        return debugger.restart();
     }
     let Some(mut reload) = debugger.reload.take() else {
         let problem = "has changed since the program was loaded; quit, and debug it again";
         debugger.stops.log.push(format!("{changed} {problem}"));
-        return Ok(debugger.restart());
+        return debugger.restart();
     };
     match reload() {
         Ok(mut fresh) => {
@@ -30,22 +27,31 @@ pub(super) fn restart(
             fresh.stops.log.push(format!("{changed} has changed: the program is loaded again"));
             debugger.move_stops_to(&mut fresh);
             *debugger = fresh;
-            Ok(HaltReason::HistoryStart)
+            HaltReason::HistoryStart
         }
         Err(problem) => {
             debugger.reload = Some(reload);
             problem.lines().for_each(|line| debugger.stops.log.push(line));
-            let kept = "has changed, but the program is restarted as it was";
-            debugger.stops.log.push(format!("{changed} {kept}"));
-            Ok(debugger.restart())
+            let summary = in_one_line(&problem);
+            debugger.stops.log.push(format!("{summary}; the program is restarted as it was"));
+            debugger.restart()
         }
     }
+}
+
+/// Returns the first message of an error in one line, with its place.
+fn in_one_line(problem: &str) -> String {
+    let lines: Vec<&str> = problem.lines().collect();
+    let place = |line: &str| line.trim_start().strip_prefix("--> ").map(str::to_owned);
+    let found = lines.windows(2).find_map(|pair| Some((place(pair[1])?, pair[0])));
+    let first = || lines.first().map(|line| (*line).to_owned()).unwrap_or_default();
+    found.map_or_else(first, |(place, message)| format!("{place}: {message}"))
 }
 
 impl Debugger {
     fn move_stops_to(&self, fresh: &mut Self) {
         let code = fresh.code().clone();
-        let place = |at| self.code().moved_address(at, &code).map(|at| format!("{at:04X}H"));
+        let place = |at| self.code().moved_address(at, &code).map(|at| source_number(at, 4));
         for command in self.stop_commands(place) {
             if let Err(problem) = execute(fresh, &command, &mut |_| true) {
                 fresh.stops.log.push(format!("{command}: {problem}"));
@@ -74,7 +80,7 @@ impl Debugger {
             found.is_some_and(|(number, places)| number == *line && places == [at])
         };
         let line = line.filter(is_line);
-        line.map_or_else(|| format!("{at:04X}H"), |(file, line)| format!("{file}:{line}"))
+        line.map_or_else(|| source_number(at, 4), |(file, line)| format!("{file}:{line}"))
     }
 
     /// Returns the commands that set all stops, in order; those without a place are left out.
@@ -88,7 +94,9 @@ impl Debugger {
             };
             let what = match watch.target {
                 WatchTarget::Register(name) => name.to_owned(),
-                WatchTarget::Ports => format!("port {:02X}H,{}", watch.first, watch.count),
+                WatchTarget::Ports => {
+                    format!("port {},{}", source_number(watch.first, 2), watch.count)
+                }
                 WatchTarget::Memory => format!("{},{}", place(watch.first)?, watch.count),
             };
             let access = match (watch.reads, watch.writes) {

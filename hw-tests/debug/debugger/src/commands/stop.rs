@@ -1,11 +1,15 @@
 //! Commands for breakpoints and watchpoints.
 
+use super::Effect;
 use crate::debugger::Debugger;
 use crate::expression::{BoundExpression, LogMessage};
 use crate::location::{self, Location};
 use crate::render;
 use crate::stops::{HitCondition, Stop, StopId, StopKind, WatchTarget, Watchpoint};
 use z80_core::parse_number;
+
+/// Maximum number of breakpoints with commands that commands of breakpoints set in turn.
+const MAX_NESTED_COMMANDS: usize = 8;
 
 /// What a user has written about a stop beside its place.
 #[derive(Default)]
@@ -14,8 +18,6 @@ pub(crate) struct StopText {
     pub(crate) hits: Option<String>,
     pub(crate) log: Option<String>,
     pub(crate) commands: Option<String>,
-    /// All of it, as a command has it.
-    pub(crate) written: String,
 }
 
 impl StopText {
@@ -32,21 +34,17 @@ impl StopText {
         let (place, condition) = split_at_word(text, "if");
         let [condition, hits, log, commands] =
             [condition, hits, log, commands].map(|part| part.map(str::to_owned));
-        let written = line.strip_prefix(place).unwrap_or_default().trim().to_owned();
-        (place, Self { condition, hits, log, commands, written })
+        (place, Self { condition, hits, log, commands })
     }
 
-    /// Adds a breakpoint or watchpoint for each kind, or none; returns their numbers. Local labels
-    /// are those of the first breakpoint, or else of PC.
-    pub(crate) fn add(
-        &self,
-        debugger: &mut Debugger,
-        kinds: &[StopKind],
-    ) -> Result<Vec<StopId>, String> {
-        kinds.iter().try_for_each(|kind| debugger.can_set(*kind))?;
-        let at = match kinds.first() {
-            Some(StopKind::Breakpoint(address)) => Some(*address),
-            _ => Some(debugger.registers().pc),
+    /// Parses it for a kind of stop. Local labels are those of a breakpoint's address, or of PC.
+    fn parse(&self, debugger: &Debugger, kind: StopKind) -> Result<Stop, String> {
+        let at = match kind {
+            StopKind::Breakpoint(address) => Some(address),
+            StopKind::Watchpoint(_) if self.log.is_some() || self.commands.is_some() => {
+                return Err("log and do are for breakpoints".to_owned());
+            }
+            StopKind::Watchpoint(_) => Some(debugger.registers().pc),
         };
         let code = debugger.code();
         let condition = self.condition.as_ref();
@@ -55,26 +53,73 @@ impl StopText {
         let log = self.log.as_ref().map(|text| LogMessage::parse(text, code, at));
         let log = log.transpose().map_err(|error| error.to_string())?;
         let hits = self.hits.as_deref().map_or(Ok(HitCondition::Every), HitCondition::parse)?;
-        let (commands, written) = (self.commands.clone(), self.written.clone());
-        let template = Stop { condition, hits, log, commands, written, ..Stop::at(0) };
+        let commands = self.commands.clone();
+        if let Some(commands) = &commands {
+            if commands.matches(" do ").count() > MAX_NESTED_COMMANDS {
+                return Err("commands that set commands are nested too deeply".to_owned());
+            }
+            super::check(debugger, commands)?;
+        }
+        let Self { condition: written, hits: number, log: message, .. } = self;
+        let parts = [("if", written), ("hits", number), ("log", message), ("do", &commands)];
+        let parts = parts.into_iter().filter_map(|(word, text)| Some([word, text.as_ref()?]));
+        let written = parts.flatten().collect::<Vec<_>>().join(" ");
+        Ok(Stop { kind, condition, hits, log, commands, written })
+    }
+
+    /// Adds a breakpoint or watchpoint for each kind, or none; returns their numbers.
+    pub(crate) fn add(
+        &self,
+        debugger: &mut Debugger,
+        kinds: &[StopKind],
+    ) -> Result<Vec<StopId>, String> {
+        kinds.iter().try_for_each(|kind| debugger.can_set(*kind))?;
+        let Some(first) = kinds.first() else { return Ok(Vec::new()) };
+        let template = self.parse(debugger, *first)?;
         let stop = |kind: &StopKind| Stop { kind: *kind, ..template.clone() };
         Ok(kinds.iter().map(|kind| debugger.stops.add(stop(kind))).collect())
     }
 }
 
-/// Executes `PLACE [if CONDITION] [hits N] [log TEXT | do COMMANDS]`; the place defaults to PC.
-pub(super) fn set_break(debugger: &mut Debugger, line: &str) -> Result<String, String> {
+/// Parses `PLACE [if CONDITION] [hits N] [log TEXT | do COMMANDS]`; the place defaults to PC.
+pub(super) fn set_break(debugger: &Debugger, line: &str) -> Result<Effect, String> {
     let (place, text) = StopText::split(line);
-    let Location { addresses, adjusted } = match place {
-        "" => Location { addresses: vec![debugger.registers().pc], adjusted: None },
-        place => location::resolve(debugger, place)?,
+    let location = match place {
+        "" => None,
+        place => Some(location::resolve(debugger, place)?),
     };
-    let kinds: Vec<StopKind> = addresses.iter().copied().map(StopKind::Breakpoint).collect();
-    let mut messages: Vec<String> = adjusted.into_iter().collect();
-    for (id, address) in text.add(debugger, &kinds)?.into_iter().zip(addresses) {
-        messages.push(format!("breakpoint {id} at {}", debugger.code().describe_address(address)));
-    }
-    Ok(messages.join("; "))
+    let first = location.as_ref().and_then(|found| found.addresses.first().copied());
+    let first = first.unwrap_or(debugger.registers().pc);
+    text.parse(debugger, StopKind::Breakpoint(first))?;
+    Ok(Box::new(move |debugger| {
+        let pc = debugger.registers().pc;
+        let at_pc = || Location { addresses: vec![pc], adjusted: None };
+        let Location { addresses, adjusted } = location.unwrap_or_else(at_pc);
+        let kinds: Vec<StopKind> = addresses.iter().copied().map(StopKind::Breakpoint).collect();
+        let mut messages: Vec<String> = adjusted.into_iter().collect();
+        for (id, address) in text.add(debugger, &kinds)?.into_iter().zip(addresses) {
+            let place = debugger.code().describe_address(address);
+            messages.push(format!("breakpoint {id} at {place}"));
+        }
+        Ok(messages.join("; "))
+    }))
+}
+
+/// Parses `NUMBER [if CONDITION] [hits N] [log TEXT | do COMMANDS]`, which replaces what the stop
+/// has of these.
+pub(super) fn change(debugger: &Debugger, line: &str) -> Result<Effect, String> {
+    let (number, text) = StopText::split(line);
+    let id = number.parse().map_err(|_| format!("invalid number '{number}'; B lists them"))?;
+    text.parse(debugger, StopKind::Breakpoint(debugger.registers().pc))?;
+    Ok(Box::new(move |debugger| {
+        let none = || format!("no breakpoint or watchpoint {id}; B lists them");
+        let kind = debugger.stops.get(id).map(|stop| stop.kind).ok_or_else(none)?;
+        let stop = text.parse(debugger, kind)?;
+        debugger.stops.replace(id, stop);
+        let number = format!("{id}:");
+        let shown = render::stops(debugger).into_iter().find(|line| line.starts_with(&number));
+        Ok(shown.unwrap_or_default())
+    }))
 }
 
 /// Splits a text at a word that is delimited by spaces.
@@ -88,16 +133,15 @@ fn split_at_word<'t>(text: &'t str, word: &str) -> (&'t str, Option<&'t str>) {
     }
 }
 
-/// Executes `ADDRESS[,N] [r|w|rw]`, `port P[,N] [r|w|rw]`, or `REGISTER`; each with `[if X]
-/// [hits N]`.
-pub(super) fn set_watch(debugger: &mut Debugger, line: &str) -> Result<String, String> {
+/// Parses `ADDRESS[,N] [r|w|rw]`, `port P[,N] [r|w|rw]`, or `REGISTER`; each with `[if X] [hits N]`.
+pub(super) fn set_watch(debugger: &Debugger, line: &str) -> Result<Effect, String> {
     let (what, text) = StopText::split(line);
-    if text.log.is_some() || text.commands.is_some() {
-        return Err("log and do are for breakpoints".to_owned());
-    }
     let watch = parse_watch(debugger, what)?;
-    let ids = text.add(debugger, &[StopKind::Watchpoint(watch)])?;
-    Ok(format!("watchpoint {}: {}", ids[0], render::watched(debugger, &watch)))
+    text.parse(debugger, StopKind::Watchpoint(watch))?;
+    Ok(Box::new(move |debugger| {
+        let ids = text.add(debugger, &[StopKind::Watchpoint(watch)])?;
+        Ok(format!("watchpoint {}: {}", ids[0], render::watched(debugger, &watch)))
+    }))
 }
 
 /// Parses a watchpoint; without `r`, `w` or `rw` it watches writes. `[x]` and `{x}` are the byte
@@ -120,7 +164,7 @@ pub(crate) fn parse_watch(debugger: &Debugger, text: &str) -> Result<Watchpoint,
         location::parse(debugger, first).ok().and_then(|expression| expression.memory_operand());
     let (first, width) = match operand.filter(|_| port.is_none()) {
         Some((at, width)) => (at.value(&debugger.boards), width),
-        None => (location::resolve_address(debugger, first)?, 1),
+        None => (super::instruction_address(debugger, first)?, 1),
     };
     let count = count.unwrap_or(width);
     let end = u32::from(first) + u32::from(count);
@@ -136,7 +180,7 @@ pub(crate) fn parse_watch(debugger: &Debugger, text: &str) -> Result<Watchpoint,
     Ok(Watchpoint { target, first, count, reads, writes })
 }
 
-fn split_count(text: &str) -> Result<(&str, Option<u16>), String> {
+pub(super) fn split_count(text: &str) -> Result<(&str, Option<u16>), String> {
     let Some((first, count)) = text.rsplit_once(',') else { return Ok((text, None)) };
     let bytes = parse_number(count.trim()).filter(|count| *count > 0);
     let bytes = bytes
@@ -144,21 +188,42 @@ fn split_count(text: &str) -> Result<(&str, Option<u16>), String> {
     Ok((first, Some(bytes)))
 }
 
-/// Deletes by number, at a location, or `all`.
-pub(super) fn delete(debugger: &mut Debugger, text: &str) -> Result<String, String> {
+/// Deletes by number, by what `break` and `watch` take, or `all`.
+pub(super) fn delete(debugger: &Debugger, text: &str) -> Result<Effect, String> {
     if text == "all" {
-        debugger.stops.clear();
-        return Ok("all breakpoints and watchpoints deleted".to_owned());
+        return Ok(Box::new(|debugger| {
+            debugger.stops.clear();
+            Ok("all breakpoints and watchpoints deleted".to_owned())
+        }));
     }
-    let stops = &mut debugger.stops;
+    let text = text.to_owned();
     if let Ok(id) = text.parse() {
-        let none = || format!("no breakpoint or watchpoint {id}; B lists them");
-        return stops.remove(id).then(|| format!("{id} deleted")).ok_or_else(none);
+        let none = move || format!("no breakpoint or watchpoint {id}; B lists them");
+        return Ok(Box::new(move |debugger| {
+            debugger.stops.remove(id).then(|| format!("{id} deleted")).ok_or_else(none)
+        }));
     }
-    let place = location::resolve(debugger, text)?;
-    if !place.addresses.iter().any(|at| debugger.stops.has_breakpoint(*at)) {
-        return Err(format!("no breakpoint at {text}; B lists them"));
-    }
-    place.addresses.iter().for_each(|at| debugger.stops.remove_breakpoints_at(*at));
-    Ok(format!("breakpoint at {text} deleted"))
+    let (what, _) = StopText::split(&text);
+    let watch = parse_watch(debugger, what).ok();
+    let location = location::resolve(debugger, what);
+    let places = match (location, watch) {
+        (Ok(location), _) => location.addresses,
+        (Err(_), Some(_)) => Vec::new(),
+        (Err(problem), None) => return Err(problem),
+    };
+    Ok(Box::new(move |debugger| {
+        let is_meant = |stop: &Stop| match stop.kind {
+            StopKind::Breakpoint(address) => places.contains(&address),
+            StopKind::Watchpoint(Watchpoint { target, first, count, .. }) => {
+                watch.is_some_and(|wanted| {
+                    (wanted.target, wanted.first, wanted.count) == (target, first, count)
+                })
+            }
+        };
+        let ids: Vec<StopId> =
+            (debugger.stops.iter()).filter_map(|(id, stop)| is_meant(stop).then_some(id)).collect();
+        ids.iter().for_each(|id| _ = debugger.stops.remove(*id));
+        let none = || format!("no breakpoint or watchpoint at {text}; B lists them");
+        (!ids.is_empty()).then(|| format!("{text} deleted")).ok_or_else(none)
+    }))
 }

@@ -1,12 +1,10 @@
 //! The table of commands: their names, arguments and help, and what they do.
 
 use super::change::{send, set};
-use super::print::evaluate;
-use super::reload::restart;
-use super::stop::{delete, set_break, set_watch};
-use super::{Pane, code_pane, find, memory_pane, source_pane, until};
-use crate::debugger::{CustomPane, Debugger, ShouldStop};
-use crate::exec::HaltReason;
+use super::print::print;
+use super::stop::{change, delete, set_break, set_watch};
+use super::{Effect, Pane, code_pane, find, memory_pane, source_pane};
+use crate::debugger::{CustomPane, Debugger};
 
 /// A command of the command language.
 #[derive(Debug, Clone, Copy)]
@@ -27,10 +25,12 @@ pub struct Command {
 pub(super) enum Action {
     /// Runs the board by the motion with the command's name; see [`crate::Motion`].
     Motion,
-    /// Runs the board, or puts it elsewhere.
-    Run(fn(&mut Debugger, &str, ShouldStop<'_>) -> Result<HaltReason, String>),
-    /// Changes or evaluates something; returns a text for the user.
-    Text(fn(&mut Debugger, &str) -> Result<String, String>),
+    /// Runs the board until an expression is not 0.
+    Until,
+    /// Puts the board back to where it began.
+    Restart,
+    /// Parses arguments for what changes or evaluates something.
+    Text(fn(&Debugger, &str) -> Result<Effect, String>),
     /// Shows a pane.
     Show(fn(&Debugger, &str) -> Result<Pane, String>),
     /// Adds an expression, or shows all that were added.
@@ -58,8 +58,8 @@ impl Command {
 
 /// All commands, grouped by task.
 #[rustfmt::skip] // a row for each
-pub static COMMANDS: [Command; 31] = {
-    use Action::{Display, Motion, Quit, Run, Show, Text};
+pub static COMMANDS: [Command; 32] = {
+    use Action::{Display, Motion, Quit, Restart, Show, Text, Until};
     [
         row("step", "s", "[N]", "one instruction, or N", Motion),
         row("over", "v", "[N]", "one instruction, calls and LDIR as one", Motion),
@@ -68,28 +68,29 @@ pub static COMMANDS: [Command; 31] = {
         row("out", "o", "", "run until the routine returns", Motion),
         row("run", "c", "", "run to a breakpoint or watchpoint", Motion),
         row("to", "t", "PLACE", "run to a location", Motion),
-        row("until", "U", "X", "run until an expression is not 0", Run(until)),
+        row("until", "U", "X", "run until an expression is not 0", Until),
         row("back", "S", "[N]", "back one instruction, or N", Motion),
         row("rnext", "N", "[N]", "back to the line before", Motion),
         row("rrun", "C", "", "back to a breakpoint or watchpoint", Motion),
         row("rto", "T", "PLACE", "back to the last visit of a location", Motion),
         row("lastchange", "W", "ADDRESS", "back to the last change of a byte", Motion),
-        row("restart", "R", "", "back to the start of the session", Run(restart)),
+        row("restart", "R", "", "back to the start of the session", Restart),
         row("break", "b", "PLACE [if X] [hits N]", "stop, or log TEXT {X}, or do COMMANDS",
             Text(set_break)),
         row("watch", "w", "ADDRESS[,N] [r|w|rw]", "stop when memory, port P or HL is accessed",
             Text(set_watch)),
+        row("change", "g", "NUMBER [if X] [hits N]", "replace condition, hits, log or do", Text(change)),
         row("delete", "d", "NUMBER|PLACE|all", "delete breakpoints and watchpoints", Text(delete)),
         row("stops", "B", "", "breakpoints and watchpoints", Show(|_, _| Ok(Pane::Stops))),
         row("print", "p", "X", "value: HL+1, {SP}, [SP;8], HL.s, sb(A)",
-            Text(|debugger, text| evaluate(debugger, text))),
+            Text(print)),
         row("display", "D", "[X]", "show a value at each halt", Display),
         row("set", "=", "WHAT = X", "change a register, a flag (FZ) or [ADDRESS]", Text(set)),
         row("send", "<", "TEXT", "send to the board; \\r, \\n, \\xHH", Text(send)),
         row("registers", "r", "", "registers of both sets", Show(|_, _| Ok(Pane::Registers))),
         row("list", "l", "[PLACE]", "source", Show(source_pane)),
         row("code", "u", "[PLACE]", "instructions", Show(code_pane)),
-        row("memory", "m", "[ADDRESS]", "bytes", Show(memory_pane)),
+        row("memory", "m", "[ADDRESS][,N]", "bytes", Show(memory_pane)),
         row("calls", "k", "", "open calls", Show(|_, _| Ok(Pane::Calls))),
         row("console", "O", "", "output of the board", Show(|_, _| Ok(Pane::Console))),
         row("find", "/", "TEXT", "text in the source", Show(find)),
@@ -113,13 +114,14 @@ pub(super) fn lines(debugger: &Debugger) -> Vec<String> {
 ///
 /// # Errors
 /// Returns a message if there is no such command.
-fn help(debugger: &mut Debugger, name: &str) -> Result<String, String> {
-    if name.is_empty() {
-        return Ok(lines(debugger).join("\n"));
-    }
+fn help(debugger: &Debugger, name: &str) -> Result<Effect, String> {
     let commands = COMMANDS.iter().map(|command| (command.name, command.short));
     let panes = debugger.panes().map(|pane| (pane.name(), pane.short()));
     let found = commands.chain(panes).position(|(full, short)| full == name || short == name);
-    let found = found.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
-    Ok(lines(debugger).swap_remove(found))
+    let text = match found {
+        _ if name.is_empty() => lines(debugger).join("\n"),
+        Some(found) => lines(debugger).swap_remove(found),
+        None => return Err(format!("unknown command '{name}'; ? lists all commands")),
+    };
+    Ok(Box::new(|_| Ok(text)))
 }

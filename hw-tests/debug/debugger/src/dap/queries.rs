@@ -8,7 +8,7 @@ use super::types::{Arguments, Request};
 use super::{memory, variables};
 use crate::commands::{self, format_value};
 use crate::expression::{format_number, format_signed};
-use crate::{Debugger, FLAGS, REGISTER_NAMES, location};
+use crate::{Debugger, location};
 
 pub(super) fn handle(
     debugger: &mut Debugger,
@@ -60,30 +60,21 @@ pub(super) fn evaluate(debugger: &Debugger, expression: &str) -> ResponseBody {
 fn set_expression(debugger: &mut Debugger, arguments: &Arguments) -> ResponseBody {
     let Arguments { expression, value, .. } = arguments;
     let value = variables::parse_typed_value(debugger, value)?;
-    commands::set(debugger, &format!("{expression} = {value}"))?;
+    commands::set(debugger, &format!("{expression} = {value}"))?(debugger)?;
     let value = location::evaluate(debugger, expression)?;
     Ok(json!({ "value": format_number(value) }))
 }
 
-/// Completes a name before the cursor: a label or a register, or a command at the start.
+/// Completes the name before the cursor.
 fn completions(debugger: &Debugger, arguments: &Arguments) -> ResponseBody {
     let units: Vec<u16> =
         arguments.text.encode_utf16().take(arguments.column.saturating_sub(1)).collect();
     let text = String::from_utf16_lossy(&units);
-    let is_name = |c: char| c.is_ascii_alphanumeric() || ".$%'_".contains(c);
-    let typed = text.rsplit(|c| !is_name(c)).next().unwrap_or_default();
-    let before = text.strip_suffix(typed).unwrap_or_default();
+    let (start, known) = commands::completions(debugger, &text);
+    let length = text.len() - start;
     // The protocol counts units of UTF-16.
-    let (start, length) = (before.encode_utf16().count(), typed.len());
-    let typed = typed.to_ascii_uppercase();
-    let labels = debugger.code().labels().map(|(_, label)| (label.name.as_str(), "function"));
-    let registers = REGISTER_NAMES.iter().chain(FLAGS.iter().map(|(flag, _)| flag));
-    let registers = registers.map(|name| (*name, "variable"));
-    let commands = commands::COMMANDS.iter().map(|command| (command.name, "keyword"));
-    let commands = commands.filter(|_| before.trim().is_empty());
-    let all = commands.chain(registers).chain(labels);
-    let known = all.filter(|(name, _)| name.to_ascii_uppercase().starts_with(&typed));
-    let targets: Vec<Value> = known
+    let start = text[..start].encode_utf16().count();
+    let targets: Vec<Value> = (known.into_iter())
         .map(|(label, kind)| {
             json!({ "label": label, "type": kind, "start": start, "length": length })
         })

@@ -90,7 +90,7 @@ pub(super) fn set(debugger: &mut Debugger, arguments: &Arguments) -> ResponseBod
     // A negative number in a register of eight bits means its low byte.
     let is_byte = is_register && !REGISTER_PAIRS.contains(&target.as_str());
     let number = if is_byte && number >= 0xFF80 { number & 0xFF } else { number };
-    commands::set(debugger, &format!("{target} = {number}"))?;
+    commands::set(debugger, &format!("{target} = {number}"))?(debugger)?;
     let now = location::evaluate(debugger, &target)?;
     let reference = is_register.then(|| memory_reference(now));
     Ok(json!({ "value": format_number(now), "memoryReference": reference }))
@@ -100,18 +100,15 @@ pub(super) fn set(debugger: &mut Debugger, arguments: &Arguments) -> ResponseBod
 pub(super) fn parse_typed_value(debugger: &Debugger, text: &str) -> Result<u16, String> {
     let (text, is_shown) = text.split_once(" (").map_or((text, false), |(text, _)| (text, true));
     let text = text.trim();
-    // Shown values, unlike numbers in expressions, may begin with a letter.
-    let digits = text.strip_suffix('H').filter(|digits| matches!(digits.len(), 2 | 4));
-    let shown = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
-    if let Some(value) = shown.filter(|_| is_shown) {
+    if let Some(value) = parse_number(text).filter(|_| is_shown) {
         return Ok(value);
     }
     if let Some(value) = text.strip_prefix('-').and_then(|text| parse_number(text.trim())) {
         return Ok(value.wrapping_neg());
     }
-    location::evaluate(debugger, text.strip_prefix('+').unwrap_or(text)).ok().or(shown).ok_or_else(
-        || format!("invalid value '{text}': expected one such as 12, 1FH, 0x1F, -1 or HL + 1"),
-    )
+    location::evaluate(debugger, text.strip_prefix('+').unwrap_or(text)).map_err(|_| {
+        format!("invalid value '{text}': expected one such as 12, 1FH, 0x1F, -1 or HL + 1")
+    })
 }
 
 /// Handles `dataBreakpointInfo`: for a variable, an address range, or any argument of the command

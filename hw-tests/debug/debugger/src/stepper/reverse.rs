@@ -8,11 +8,14 @@ use super::{STOP_CHECK_STEPS, SimulatedStepper, Stepper};
 use crate::exec::HaltReason;
 use crate::expression::MachineState;
 use crate::stops::{WatchHit, WatchTrigger};
-use crate::timeline::Timeline;
+use crate::timeline::{Timeline, Touched};
 
 /// What a search in the past looks for: returns the reason to halt in a state before a step, or at
 /// what the step has done.
 type Find<'f> = &'f mut dyn FnMut(&Timeline, Moment) -> Option<HaltReason>;
+
+/// Returns `true` if steps that have touched these addresses may be what is looked for.
+type MayFind<'f> = &'f dyn Fn(&Touched) -> bool;
 
 /// When a search looks at a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +41,7 @@ impl SimulatedStepper<'_, '_> {
         let wanted = self.timeline().instruction_count(in_service).checked_sub(count);
         let end = wanted.and_then(|wanted| self.timeline().segment_end(wanted, in_service));
         let (Some(wanted), Some(end)) = (wanted, end) else { return self.go_to_start() };
-        self.go_back_before(end, false, &mut |timeline, moment| {
+        self.go_back_before(end, false, &|_| true, &mut |timeline, moment| {
             let count = timeline.instruction_count(in_service);
             (moment == Moment::Before && count == wanted).then_some(HaltReason::Completed)
         })
@@ -48,7 +51,7 @@ impl SimulatedStepper<'_, '_> {
     pub(super) fn step_line_back(&mut self) -> HaltReason {
         let in_services = self.timeline().in_service();
         let code = Arc::clone(&self.debugger.code);
-        self.go_back_to(false, &mut |timeline, moment| {
+        self.go_back_to(false, &|_| true, &mut |timeline, moment| {
             let pc = timeline.registers().pc;
             let is_shown = moment == Moment::Before && (in_services || !timeline.in_service());
             let is_start = is_shown && code.line_at(pc).is_some_and(|line| line.address == pc);
@@ -60,17 +63,20 @@ impl SimulatedStepper<'_, '_> {
     pub(super) fn go_back_to_stop(&mut self) -> HaltReason {
         let stops = self.debugger.stops.set.clone();
         let has_watchpoints = stops.has_watchpoints();
-        let halt = self.go_back_to(has_watchpoints, &mut |timeline, moment| match moment {
-            Moment::Before => stops.reached(timeline).next().map(|_| HaltReason::Breakpoint),
-            Moment::After => stops.watch_hit(timeline).map(HaltReason::Watchpoint),
-        });
+        let may_find = |touched: &Touched| stops.may_be_hit_by(touched);
+        let halt =
+            self.go_back_to(has_watchpoints, &may_find, &mut |timeline, moment| match moment {
+                Moment::Before => stops.reached(timeline).next().map(|_| HaltReason::Breakpoint),
+                Moment::After => stops.watch_hit(timeline).map(HaltReason::Watchpoint),
+            });
         let halting = stops.reached(&self.debugger.boards.timeline).collect();
         self.debugger.stops.set_halting(halting);
         halt
     }
 
     pub(super) fn go_back_to_address(&mut self, address: u16) -> HaltReason {
-        self.go_back_to(false, &mut |timeline, moment| {
+        let may_find = |touched: &Touched| touched.executed.contains(address);
+        self.go_back_to(false, &may_find, &mut |timeline, moment| {
             let is_there = moment == Moment::Before && timeline.registers().pc == address;
             is_there.then_some(HaltReason::Completed)
         })
@@ -79,7 +85,8 @@ impl SimulatedStepper<'_, '_> {
     pub(super) fn go_back_to_change(&mut self, address: u16) -> HaltReason {
         let now = self.timeline().bookmark();
         let mut byte = None;
-        let halt = self.go_back_to(true, &mut |timeline, moment| {
+        let may_find = |touched: &Touched| touched.written.contains(address);
+        let halt = self.go_back_to(true, &may_find, &mut |timeline, moment| {
             let before = byte.replace(timeline.peek(address));
             // A write of the same value is not a change.
             if moment == Moment::Before || before == byte {
@@ -124,16 +131,22 @@ impl SimulatedStepper<'_, '_> {
     /// Returns to the last match before the present, or else to the start of the history. If the
     /// caller stops the search, the present stays.
     /// Bus cycles are recorded if `traces`.
-    fn go_back_to(&mut self, traces: bool, find: Find<'_>) -> HaltReason {
+    fn go_back_to(&mut self, traces: bool, may_find: MayFind<'_>, find: Find<'_>) -> HaltReason {
         let present = self.timeline().step_count();
-        self.go_back_before(present, traces, find)
+        self.go_back_before(present, traces, may_find, find)
     }
 
     /// The same, with the last match before a step.
-    fn go_back_before(&mut self, end: u64, traces: bool, find: Find<'_>) -> HaltReason {
+    fn go_back_before(
+        &mut self,
+        end: u64,
+        traces: bool,
+        may_find: MayFind<'_>,
+        find: Find<'_>,
+    ) -> HaltReason {
         let now = self.timeline().bookmark();
         self.debugger.in_reverse_search = true;
-        let found = self.search(end, traces, find);
+        let found = self.search(end, traces, may_find, find);
         self.debugger.in_reverse_search = false;
         match found {
             Ok(None) => self.go_to_start(),
@@ -151,15 +164,20 @@ impl SimulatedStepper<'_, '_> {
     }
 
     /// Returns the last match before a step, and its step. The history is searched segment by
-    /// segment, from snapshot to snapshot, the latest first. A segment is replayed forward, so its
-    /// last match counts.
+    /// segment, from snapshot to snapshot, the latest first; those that can't have a match are left
+    /// out. A segment is replayed forward, so its last match counts.
     fn search(
         &mut self,
         mut end: u64,
         traces: bool,
+        may_find: MayFind<'_>,
         find: Find<'_>,
     ) -> Result<Option<(u64, HaltReason)>, Interrupted> {
         while let Some(begin) = self.timeline().segment_before(end) {
+            if self.timeline().touched_after(begin).is_some_and(|touched| !may_find(touched)) {
+                end = begin;
+                continue;
+            }
             let (mut at, mut last) = (None, None);
             let mut visit = |timeline: &Timeline, outcome| match outcome {
                 None => at = find(timeline, Moment::Before).filter(|_| !timeline.is_resumed()),

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use board_simulator::{BoardModel, QueueLine};
+use board_simulator::{AddressSet, BoardModel, QueueLine};
 
 use super::Present;
 
@@ -18,28 +18,44 @@ const MAX_DENSE_GAP_STEPS: u64 = 2 * MAX_INTERVAL_STEPS;
 /// Bounds the memory: `DENSE_STEPS` takes up to half of them.
 const MAX_SNAPSHOTS: usize = 112;
 
+/// Parts of a gap between which snapshots are taken when its steps are executed again, unless they
+/// are shorter than the initial interval.
+const GAP_PARTS: u64 = 16;
+
+/// The addresses that steps have executed and written.
+#[derive(Clone, Default)]
+pub(crate) struct Touched {
+    pub(crate) executed: AddressSet,
+    pub(crate) written: AddressSet,
+}
+
 /// A copy of the board without its output, and the timeline's state that belongs to it.
 pub(super) struct Snapshot {
     board: BoardModel<QueueLine>,
     /// The length of the board's output.
     pub(super) output_bytes: usize,
     pub(super) present: Present,
+    /// What all steps since the snapshot before have touched, and perhaps some before.
+    touched: Touched,
 }
 
 impl Snapshot {
-    /// Copies a board, and records what is new of its output.
+    /// Copies a board, and records what is new of its output; `executed` is emptied.
     pub(super) fn of(
         board: &mut BoardModel<QueueLine>,
         present: &Present,
         recorded_output: &mut Vec<u8>,
+        executed: &mut AddressSet,
     ) -> Self {
+        let written = board.bus_mut().written.replace(AddressSet::default()).unwrap_or_default();
+        let touched = Touched { executed: std::mem::take(executed), written };
         // Not copied: each snapshot would contain all output before it.
         let output = std::mem::take(&mut board.line_mut().from_board);
         let copy = board.clone();
         recorded_output.extend(output.get(recorded_output.len()..).unwrap_or_default());
         let output_bytes = output.len();
         board.line_mut().from_board = output;
-        Self { board: copy, output_bytes, present: present.clone() }
+        Self { board: copy, output_bytes, present: present.clone(), touched }
     }
 
     /// Returns the board with its output, and what belongs to it.
@@ -64,24 +80,46 @@ struct RecordedInput {
 /// Snapshots in ascending order of steps, and the recorded input.
 pub(super) struct History {
     snapshots: Vec<Snapshot>,
+    /// Snapshots between two of them: in the gap whose steps were executed again last.
+    refined: Vec<Snapshot>,
     interval: u64,
     inputs: Vec<RecordedInput>,
 }
 
 impl History {
     pub(super) fn new() -> Self {
-        Self { snapshots: Vec::new(), interval: INITIAL_INTERVAL_STEPS, inputs: Vec::new() }
+        let (snapshots, refined, inputs) = Default::default();
+        Self { snapshots, refined, interval: INITIAL_INTERVAL_STEPS, inputs }
     }
 
-    /// Returns `true` if a snapshot is to be taken at this step.
-    pub(super) fn is_snapshot_due(&self, step: u64) -> bool {
-        self.snapshots.last().is_none_or(|last| step >= last.step() + self.interval)
+    /// The next step, from `step` on, at which a snapshot is to be taken, or at least looked for.
+    pub(super) fn next_due(&self, step: u64) -> u64 {
+        let after = self.snapshots.partition_point(|snapshot| snapshot.step() <= step);
+        let Some(before) = after.checked_sub(1) else { return step };
+        let before = self.snapshots[before].step();
+        let Some(next) = self.snapshots.get(after).map(Snapshot::step) else {
+            return before + self.interval;
+        };
+        let gap = next - before;
+        if gap <= GAP_PARTS * INITIAL_INTERVAL_STEPS {
+            return next;
+        }
+        let last = self.snapshot_before(step).map_or(before, Snapshot::step);
+        next.min(last + gap / GAP_PARTS)
     }
 
     /// Adds a snapshot. Beyond `MAX_SNAPSHOTS` the one is dropped that leaves the smallest gap in
     /// relation to its age.
     pub(super) fn push(&mut self, snapshot: Snapshot) {
         let now = snapshot.step();
+        if self.snapshots.last().is_some_and(|last| last.step() > now) {
+            let gap_of = |step| self.snapshots.partition_point(|snapshot| snapshot.step() <= step);
+            if self.refined.first().is_some_and(|one| gap_of(one.step()) != gap_of(now)) {
+                self.refined.clear();
+            }
+            let at = self.refined.partition_point(|one| one.step() < now);
+            return self.refined.insert(at, snapshot);
+        }
         self.snapshots.push(snapshot);
         if self.snapshots.len() <= MAX_SNAPSHOTS {
             return;
@@ -94,24 +132,36 @@ impl History {
         };
         // The first and the last snapshot bound the history and stay.
         if let Some(at) = (1..self.snapshots.len() - 1).min_by_key(cost) {
-            self.snapshots.remove(at);
+            let Touched { executed, written } = self.snapshots.remove(at).touched;
+            self.snapshots[at].touched.executed.extend(&executed);
+            self.snapshots[at].touched.written.extend(&written);
+            self.refined.clear();
         }
         self.interval = (self.interval + self.interval / 8).min(MAX_INTERVAL_STEPS);
     }
 
+    fn all(&self) -> impl Iterator<Item = &Snapshot> {
+        self.snapshots.iter().chain(&self.refined)
+    }
+
     /// The last snapshot at or before `step`.
     pub(super) fn snapshot_before(&self, step: u64) -> Option<&Snapshot> {
-        let after = self.snapshots.partition_point(|snapshot| snapshot.step() <= step);
-        self.snapshots.get(after.checked_sub(1)?)
+        self.all().filter(|snapshot| snapshot.step() <= step).max_by_key(|one| one.step())
+    }
+
+    /// What the steps from a snapshot's to the next snapshot have touched; `None` after the last one.
+    pub(super) fn touched_after(&self, step: u64) -> Option<&Touched> {
+        let next = self.all().filter(|snapshot| snapshot.step() > step);
+        next.min_by_key(|one| one.step()).map(|next| &next.touched)
     }
 
     /// The step of the first snapshot after more than `count` instructions, `Some(None)` if there is
     /// none; `None` if that is the first of all.
     pub(super) fn segment_end(&self, count: u64, in_service: bool) -> Option<Option<u64>> {
-        let is_before =
-            |snapshot: &Snapshot| snapshot.present.counts[usize::from(in_service)] <= count;
-        let after = self.snapshots.partition_point(is_before);
-        (after > 0).then(|| self.snapshots.get(after).map(Snapshot::step))
+        let is_after =
+            |snapshot: &&Snapshot| snapshot.present.counts[usize::from(in_service)] > count;
+        let is_recorded = self.snapshots.first().is_some_and(|first| !is_after(&first));
+        is_recorded.then(|| self.all().filter(is_after).map(Snapshot::step).min())
     }
 
     /// The first step of the history.
@@ -124,9 +174,11 @@ impl History {
     /// command has made them obsolete.
     pub(super) fn record_input(&mut self, step: u64, kept: usize, bytes: &[u8]) {
         self.inputs.truncate(kept);
-        self.snapshots.retain(|snapshot| {
-            snapshot.step() <= step && snapshot.present.inputs_delivered <= kept
-        });
+        for snapshots in [&mut self.snapshots, &mut self.refined] {
+            snapshots.retain(|snapshot| {
+                snapshot.step() <= step && snapshot.present.inputs_delivered <= kept
+            });
+        }
         self.inputs.push(RecordedInput { step, bytes: bytes.to_vec() });
     }
 

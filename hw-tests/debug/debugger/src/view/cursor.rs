@@ -1,6 +1,6 @@
 //! The panes, the cursor in the source, and the actions at it.
 
-use super::{Cursor, KeyAction, NARROW_ROW, Screen};
+use super::{Cursor, NARROW_ROW, Screen};
 use crate::Debugger;
 use crate::commands::Pane;
 use crate::render;
@@ -11,10 +11,19 @@ impl Screen {
         self.scroll = 0;
     }
 
+    /// Shows a pane; a result is shown until another pane is, or the board has run.
     pub(super) fn show(&mut self, pane: Pane) {
-        self.pane = pane;
+        self.result = None;
+        match pane {
+            Pane::Result(_) => self.result = Some(pane),
+            pane => self.pane = pane,
+        }
         self.scroll = 0;
         self.status = String::new();
+    }
+
+    pub(super) fn shown_pane(&self) -> &Pane {
+        self.result.as_ref().unwrap_or(&self.pane)
     }
 
     /// The panes in the order in which Tab shows them.
@@ -48,6 +57,7 @@ impl Screen {
         const PAGE: isize = 8;
         let rows = pages * PAGE;
         match &mut self.pane {
+            _ if self.result.is_some() => self.scroll = self.scroll.saturating_add_signed(rows),
             Pane::Memory(at) => *at = at.wrapping_add((rows * NARROW_ROW as isize) as u16),
             Pane::Code(at) => {
                 let step = if rows > 0 {
@@ -78,21 +88,17 @@ impl Screen {
         Some(Cursor { file: file.to_owned(), line: line as usize })
     }
 
-    /// The action at the first instruction at or below the cursor, or, without a cursor, at PC.
-    pub(super) fn at_cursor(
-        &mut self,
-        debugger: &Debugger,
-        action: impl FnOnce(u16) -> KeyAction,
-    ) -> KeyAction {
-        let address = match &self.cursor {
-            Some(Cursor { file, line }) => debugger.code().breakpoint_line(file, *line as u32),
-            None => Some((0, vec![debugger.registers().pc])),
+    /// The first instruction at or below the cursor, or, without a cursor, at PC.
+    pub(super) fn address_at_cursor(&mut self, debugger: &Debugger) -> Option<u16> {
+        let Some(Cursor { file, line }) = &self.cursor else {
+            return Some(debugger.registers().pc);
         };
-        let Some(address) = address.and_then(|(_, addresses)| addresses.first().copied()) else {
+        let found = debugger.code().breakpoint_line(file, *line as u32);
+        let address = found.and_then(|(_, addresses)| addresses.first().copied());
+        if address.is_none() {
             self.status = "no instruction at or below the cursor".to_owned();
-            return KeyAction::Nothing;
-        };
-        action(address)
+        }
+        address
     }
 
     /// The first address in the memory pane, or HL.

@@ -42,6 +42,7 @@ impl Screen {
 
     /// Draws the whole screen.
     pub fn draw(&self, frame: &mut Frame<'_>, debugger: &Debugger) {
+        self.columns.set(frame.area().width);
         let rows = [Constraint::Min(4), Constraint::Length(1), Constraint::Length(1)];
         let [main, status, hints] = Layout::vertical(rows).areas(frame.area());
         let [left, right] =
@@ -69,23 +70,27 @@ impl Screen {
 
     /// Draws the source, and below it the selected pane.
     fn draw_left(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
-        if self.pane == Pane::Help {
+        let shown = self.shown_pane();
+        if *shown == Pane::Help {
             return self.draw_help(frame, debugger, area);
         }
         let halves = [Constraint::Percentage(52), Constraint::Min(3)];
         let [source, pane] = Layout::vertical(halves).areas(area);
         self.draw_source(frame, debugger, source);
         let rows = usize::from(pane.height.saturating_sub(2));
-        let mut lines = match self.pane {
+        let mut lines = match *shown {
             Pane::Memory(at) if pane.width < MEMORY_COLUMNS => {
                 render::memory(debugger, at, rows, NARROW_ROW)
             }
-            _ => self.pane.lines(debugger, rows),
+            _ => shown.lines(debugger, rows),
         };
-        if self.pane == Pane::Displays {
+        if matches!(shown, Pane::Result(_)) {
+            lines = wrapped(&lines, pane.width.saturating_sub(2).into());
+        }
+        if *shown == Pane::Displays {
             lines.extend(self.log.iter().map(|line| render::printable(line)));
         }
-        self.draw_pane(frame, debugger, pane, &self.pane, self.scrolled(lines, rows));
+        self.draw_pane(frame, debugger, pane, shown, self.scrolled(lines, rows));
     }
 
     /// Draws the lines of a pane; in memory, the bytes that the last step has read and written.
@@ -118,7 +123,7 @@ impl Screen {
     /// Returns the rows that fit; a console is scrolled to its end.
     fn scrolled(&self, lines: Vec<String>, rows: usize) -> Vec<String> {
         let hidden = lines.len().saturating_sub(rows);
-        let above = match self.pane {
+        let above = match self.shown_pane() {
             Pane::Console | Pane::Displays => hidden.saturating_sub(self.scroll),
             _ => self.scroll.min(hidden),
         };
@@ -179,10 +184,16 @@ impl Screen {
         }
     }
 
+    /// The columns of the status row beside the time.
+    pub(super) fn status_columns(&self) -> usize {
+        const TIME_COLUMNS: u16 = 20;
+        self.columns.get().max(80).saturating_sub(TIME_COLUMNS).into()
+    }
+
     /// Draws the command line being typed, or else the status and the time since the start.
     fn draw_status(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
         if let Some(prompt) = &self.prompt {
-            let line = format!("{}_   (Enter runs it, Esc leaves)", render::printable(prompt));
+            let line = format!("{}   (Enter runs it, Tab completes, Esc leaves)", prompt.shown());
             return frame.render_widget(Paragraph::new(line), area);
         }
         let time = render::elapsed(debugger, self.start_clock).swap_remove(0);
@@ -216,6 +227,16 @@ impl Screen {
         let title = render::printable(&here.file);
         frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
     }
+}
+
+/// Breaks lines that are longer than a number of columns.
+fn wrapped(lines: &[String], columns: usize) -> Vec<String> {
+    let parts = |line: &String| {
+        let characters: Vec<char> = render::printable(line).chars().collect();
+        let parts = characters.chunks(columns.max(1)).map(|part| part.iter().collect::<String>());
+        parts.collect::<Vec<_>>()
+    };
+    lines.iter().flat_map(parts).collect()
 }
 
 /// Styles the bytes of a row of memory, `8000  41 42 ..  AB`.

@@ -1,7 +1,7 @@
 //! A debugger with its screen, without a terminal.
 
 use board_debugger::Debugger;
-use board_debugger::view::{KeyAction, Poll, Screen};
+use board_debugger::view::{Poll, Screen};
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
 
@@ -16,13 +16,14 @@ impl View {
         Self { debugger, screen }
     }
 
-    pub(crate) fn handle_key(&mut self, key: KeyCode) -> KeyAction {
+    pub(crate) fn handle_key(&mut self, key: KeyCode) -> Option<String> {
         self.screen.handle_key(&self.debugger, key)
     }
 
-    /// Executes an action; returns `false` if it ends the session.
-    pub(crate) fn execute(&mut self, action: &KeyAction, poll: Poll<'_>) -> bool {
-        self.screen.execute(&mut self.debugger, action, poll)
+    /// Presses a key, and executes its command line; returns `false` if it ends the session.
+    pub(crate) fn press(&mut self, key: KeyCode, poll: Poll<'_>) -> bool {
+        let line = self.handle_key(key);
+        line.is_none_or(|line| self.screen.execute(&mut self.debugger, &line, poll))
     }
 
     pub(crate) fn draw(&self, frame: &mut Frame<'_>) {

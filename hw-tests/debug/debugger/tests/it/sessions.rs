@@ -5,7 +5,6 @@ mod gdb;
 pub(crate) mod table;
 
 use board_debugger::commands::{execute, outcome_text};
-use board_debugger::view::KeyAction;
 use board_debugger::{Debugger, ProgramFile, open_program};
 use firmware::profile::BoardProfile;
 use ratatui::crossterm::event::KeyCode;
@@ -43,9 +42,7 @@ fn on_a_terminal(session: &Session) -> Vec<Stop> {
     let press = |view: &mut View, keys: &str| {
         for key in keys.chars() {
             let key = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
-            let action = view.handle_key(key);
-            assert_ne!(action, KeyAction::Quit);
-            view.execute(&action, &mut |_, debugger| runs_away(debugger));
+            assert!(view.press(key, &mut |_, debugger| runs_away(debugger)));
         }
     };
     for breakpoint in session.breakpoints {

@@ -5,7 +5,7 @@ use board_debugger::commands::{self, CommandOutcome, execute, outcome_text};
 use board_debugger::{Debugger, ExecCommand, HaltReason, StopKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::KeyCode;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Color;
 
 use crate::owned_view::View;
@@ -196,8 +196,7 @@ fn the_memory_pane_shows_the_accesses_of_a_step_and_not_of_a_run() {
     let press = |view: &mut View, keys: &str| {
         for key in keys.chars() {
             let key = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
-            let action = view.handle_key(key);
-            assert!(view.execute(&action, &mut |_, _| false));
+            assert!(view.press(key, &mut |_, _| false));
         }
     };
     press(&mut view, ":memory TABLE\n:to COUNT\ns");
@@ -216,19 +215,32 @@ fn has_colour(view: &View, colour: Color) -> bool {
 }
 
 #[test]
-fn ctrl_c_right_after_a_halt_does_not_end_the_session() {
+fn control_keys_are_no_letters_and_leaving_asks_when_there_is_a_past() {
     let mut view = View::new(debugger(LOOP));
-    for key in "s".chars() {
-        let action = view.handle_key(KeyCode::Char(key));
-        view.execute(&action, &mut |_, _| false);
+    let control = |letter| KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL);
+    for letter in ['q', 's', 'b', 'c', 'x'] {
+        assert_eq!(view.screen.handle_key(&view.debugger, control(letter)), None, "Ctrl-{letter}");
     }
-    assert!(!view.screen.handle_interrupt(), "it was meant for the board");
-    assert!(view.text(110, 40).contains("Ctrl-C again quits"));
-    assert!(view.screen.handle_interrupt(), "the second one");
-    assert!(View::new(debugger(LOOP)).screen.handle_interrupt(), "nothing has run");
-    let action = view.handle_key(KeyCode::Char('c'));
-    view.execute(&action, &mut |_, _| true);
-    assert!(view.screen.handle_interrupt(), "the board was stopped by a key");
+    // While a command is typed, Ctrl-C leaves it, and others are no part of it.
+    for key in [KeyCode::Char(':'), KeyCode::Char('s')] {
+        view.handle_key(key);
+    }
+    view.screen.handle_key(&view.debugger, control('x'));
+    assert!(view.text(110, 40).contains(":s_"));
+    assert_eq!(view.screen.handle_key(&view.debugger, control('c')), None);
+    assert!(!view.screen.has_prompt() && view.screen.status.contains("q ends"));
+    // AltGr is both.
+    let bracket = KeyEvent::new(KeyCode::Char(':'), KeyModifiers::CONTROL | KeyModifiers::ALT);
+    view.screen.handle_key(&view.debugger, bracket);
+    assert!(view.screen.has_prompt());
+    view.handle_key(KeyCode::Esc);
+    let quits = |view: &mut View| view.handle_key(KeyCode::Char('q')) == Some("quit".to_owned());
+    assert!(quits(&mut view), "nothing is lost");
+    view.press(KeyCode::Char('s'), &mut |_, _| false);
+    assert!(!quits(&mut view) && view.screen.status.contains("q again"));
+    view.handle_key(KeyCode::Up);
+    assert!(!quits(&mut view), "another key was pressed");
+    assert!(quits(&mut view));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use board_debugger::view::{KeyAction, Screen};
+use board_debugger::view::Screen;
 use board_debugger::{Debugger, ExecCommand, HaltReason, commands};
 use board_simulator::{PtyLine, SerialLine};
 use cli_support::exit::INTERRUPTED;
@@ -44,23 +44,20 @@ pub(super) fn show(
                 return closed(stop);
             }
         }
-        let Some(key) = pressed(event::read()?) else { continue };
-        if is_interrupt(&key) {
-            match screen.handle_interrupt() {
-                true => return Ok(INTERRUPTED),
-                false => continue,
+        let key = match event::read()? {
+            Event::Paste(text) => {
+                screen.paste(&text);
+                continue;
             }
-        }
+            event => pressed(event),
+        };
+        let Some(key) = key else { continue };
+        let Some(line) = screen.handle_key(debugger, key) else { continue };
         let mut running = RunningBoard::new(terminal, console, stop, shown);
-        let goes_on = match screen.handle_key(debugger, key.code) {
-            KeyAction::Move(ExecCommand::Continue) => {
-                running.continue_with_input(screen, debugger)?
-            }
-            KeyAction::Command(line) if ["c", "run"].contains(&line.trim()) => {
-                running.continue_with_input(screen, debugger)?
-            }
-            action => screen
-                .execute(debugger, &action, &mut |screen, debugger| running.poll(screen, debugger)),
+        let goes_on = match ["c", "run"].contains(&line.trim()) {
+            true => running.continue_with_input(screen, debugger)?,
+            false => screen
+                .execute(debugger, &line, &mut |screen, debugger| running.poll(screen, debugger)),
         };
         running.error.take().map_or(Ok(()), Err)?;
         if !goes_on || running.quits {
@@ -183,16 +180,27 @@ impl<'a> RunningBoard<'a> {
         self.quits |= has_ended(self.stop);
         self.has_stopped |= self.quits;
         while !self.has_stopped && has_event(Duration::ZERO, self.stop)? {
-            let Some(key) = pressed(event::read()?) else { continue };
+            let key = match event::read()? {
+                Event::Paste(text) if screen.shows_console() && !screen.has_prompt() => {
+                    screen.send(debugger, text.replace('\n', "\r").as_bytes());
+                    continue;
+                }
+                Event::Paste(text) => {
+                    screen.paste(&text);
+                    continue;
+                }
+                event => pressed(event),
+            };
+            let Some(key) = key else { continue };
             // Keys for the console are sent, and the others are answered at once.
             match key.code {
                 _ if is_interrupt(&key) => self.has_stopped = true,
                 KeyCode::Esc if !screen.has_prompt() => self.has_stopped = true,
-                code if screen.shows_console() && !screen.has_prompt() => {
-                    screen.send(debugger, &key_bytes(code));
+                _ if screen.shows_console() && !screen.has_prompt() => {
+                    screen.send(debugger, &key_bytes(&key));
                 }
-                code => {
-                    self.quits = !screen.handle_running_key(debugger, code);
+                _ => {
+                    self.quits = !screen.handle_running_key(debugger, key);
                     self.has_stopped = self.quits;
                     self.next_draw = Instant::now();
                 }
@@ -226,8 +234,11 @@ impl<'a> RunningBoard<'a> {
 }
 
 /// The bytes that a key sends over a line.
-fn key_bytes(key: KeyCode) -> Vec<u8> {
-    match key {
+fn key_bytes(key: &KeyEvent) -> Vec<u8> {
+    match key.code {
+        KeyCode::Char(letter @ '@'..='z') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+            vec![letter as u8 & 0x1F]
+        }
         KeyCode::Char(character) => character.to_string().into_bytes(),
         KeyCode::Enter => vec![b'\r'],
         KeyCode::Backspace => vec![8],

@@ -446,6 +446,6 @@ fn the_boards_line_is_a_pseudo_terminal_for_another_program() {
     assert_eq!(receive_text(&bytes, 1), "x", "the program echoes it");
     screen.press(b"\x1b");
     screen.expect("stopped");
-    screen.press(b"q");
+    screen.press(b"qq");
     assert_eq!(screen.wait_for_exit().0, Some(0));
 }

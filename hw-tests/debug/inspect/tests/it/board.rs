@@ -78,8 +78,20 @@ fn a_recorded_session_can_be_replayed_without_the_board() {
     let there = session(SESSION, &["--port", &path, "--record", &file]);
     assert_eq!(there.0, Some(0), "{there:?}");
     assert_eq!(session(SESSION, &["--rig", &format!("replay:{file}")]), there);
-    let other = session("step\nstep\nbreak M4\n", &["--rig", &format!("replay:{file}")]);
-    assert!(other.1.contains("when this was recorded it was") || other.0 != Some(0), "{other:?}");
+    let before = std::fs::read(&file).expect("the recording");
+    let (code, _, problem) = session(SESSION, &["--rig", "direct", "--record", &file]);
+    assert!(code == Some(2) && problem.contains("--force"), "{problem}");
+    assert_eq!(std::fs::read(&file).expect("the recording"), before);
+    let (code, ..) = session("step\n", &["--rig", "direct", "--record", &file, "--force"]);
+    assert_eq!(code, Some(0));
+    // Other commands than those recorded: within the recording, and after its end.
+    for (other, part) in
+        [("run\n", "when this was recorded it sent"), ("step\nstep\n", "ends here")]
+    {
+        let (code, _, problem) = session(other, &["--rig", &format!("replay:{file}")]);
+        assert!(code == Some(3) && problem.contains(part), "{code:?} {problem}");
+        assert!(!problem.contains("plugged") && !problem.contains('{'), "in words: {problem}");
+    }
 }
 
 #[test]
@@ -167,7 +179,7 @@ fn a_terminal_does_not_stop_a_running_program_to_draw() {
     screen.press(b"\x1b");
     // This program has no interrupt service that halts it.
     screen.expect("interrupt");
-    screen.press(b"q");
+    screen.press(b"qq");
     assert_eq!(screen.wait_for_exit().0, Some(0));
 }
 

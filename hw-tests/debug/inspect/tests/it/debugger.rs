@@ -104,7 +104,7 @@ fn conditions_select_passages_forward_and_back() {
         assert_eq!(debugger.peek(variable), *expected);
     }
     assert_eq!(run(&mut debugger, ExecCommand::ReverseContinue), HaltReason::HistoryStart);
-    debugger.stops.remove_breakpoints_at(xchng);
+    debugger.stops.clear();
     let last = format!("[M3] == {} && HL != 0", squares[squares.len() - 1]);
     let condition = BoundExpression::parse(&last, debugger.code()).expect("a condition");
     debugger.stops.add(Stop { condition: Some(condition), ..Stop::at(xchng) });
@@ -147,7 +147,7 @@ fn steps_go_over_calls_out_of_routines_and_by_lines() {
     let mut debugger = corrected();
     let attack = break_at(&mut debugger, "ATTACK");
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Breakpoint);
-    debugger.stops.remove_breakpoints_at(attack);
+    debugger.stops.clear();
     let sp = debugger.registers().sp;
     let caller = u16::from_le_bytes([debugger.peek(sp), debugger.peek(sp + 1)]);
     let before = debugger.code().line_at(attack).map(|line| line.place.line);

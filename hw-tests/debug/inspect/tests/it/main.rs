@@ -15,6 +15,7 @@ mod launch;
 mod owned_view;
 mod panes;
 mod pictures;
+mod plain;
 mod profile;
 mod reverse;
 mod same_names;

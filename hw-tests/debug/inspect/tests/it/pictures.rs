@@ -61,11 +61,8 @@ fn view() -> View {
     code.set_text("sum.asm", SOURCE);
     let mut view = View::new(Debugger::new(board, code));
     for key in KEYS.chars() {
-        let action = view.handle_key(match key {
-            '\n' => KeyCode::Enter,
-            key => KeyCode::Char(key),
-        });
-        assert!(view.execute(&action, &mut |_, _| false));
+        let key = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
+        assert!(view.press(key, &mut |_, _| false));
     }
     view
 }

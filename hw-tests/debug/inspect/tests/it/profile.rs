@@ -7,7 +7,7 @@ use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::encode;
-use sargon_debugging::EvaluatorMachine;
+use sargon_debugging::start_evaluator;
 use sargon_reference::parse_fen;
 
 use crate::hw_tests;
@@ -20,16 +20,16 @@ const MAX_T_STATES: u64 = 20_000_000;
 /// A board that was measured while it examined Figure 1, and the T-states that passed.
 fn measured() -> (StepCounter, CodeMap, u64) {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-    let machine = EvaluatorMachine::started(&profile, &Evaluator::default());
-    let mut machine = machine.unwrap_or_else(|error| panic!("{error}"));
+    let started = start_evaluator(&profile, &Evaluator::default());
+    let (mut machine, code) = started.unwrap_or_else(|error| panic!("{error}"));
     let position = parse_fen(FIGURE_1).expect("a position");
     machine.send(&Request::Position { squares: encode::squares(&position) });
-    let mut meter = StepCounter::new(&machine.code());
+    let mut meter = StepCounter::new(&code);
     let began = machine.board.clock() - machine.board.halted_time();
     assert!(meter.run(&mut machine.board, MAX_T_STATES), "it comes to rest");
     assert_eq!(machine.take_replies().len(), 3, "20 pieces, 13 a frame, and the end");
     let passed = machine.board.clock() - machine.board.halted_time() - began;
-    (meter, machine.code(), passed)
+    (meter, code, passed)
 }
 
 #[test]

@@ -9,15 +9,19 @@ use crate::debugger::run;
 /// The bound on a gap between two snapshots, in instructions (docs/DEBUGGING.md).
 const MAX_GAP: u64 = 256_000;
 
-/// A program at 8000H that counts in HL for ever: INX H; JMP 8000H.
-fn counting() -> Debugger {
-    let mut known = MappedProgram::default();
-    let hex = ":0480000023C30080B6\n:00000001FF\n";
-    let hex = hex.replacen("B6", "16", 1);
-    known.image = tdlasm::image::parse_intel_hex(&hex).unwrap_or_else(|e| panic!("{e}")).0;
+/// A program at 8000H.
+fn program(bytes: &[u8]) -> Debugger {
+    let run = tdlasm::image::ImageRun { address: 0x8000, bytes: bytes.into() };
+    let image = tdlasm::image::Image::new([run]);
+    let known = MappedProgram { image, ..MappedProgram::default() };
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     open_program(&profile, LoadedProgram::new(known, 0x8000), None)
         .unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// It counts in HL for ever: INX H; JMP 8000H.
+fn counting() -> Debugger {
+    program(&[0x23, 0xC3, 0x00, 0x80])
 }
 
 /// Runs for this many instructions.
@@ -87,4 +91,46 @@ fn a_breakpoint_in_the_past_is_found_with_one_replay_of_the_way_to_it() {
     }
     let replayed = debugger.replayed_steps() - replayed;
     assert!(replayed <= 600_000 + MAX_GAP, "{replayed}");
+}
+
+#[test]
+fn a_search_replays_only_where_it_may_find_something() {
+    // INR A; STA 9000H; then for ever from 8004H on: INX H; SHLD 9100H; JMP 8004H.
+    let mut debugger = program(&[0x3C, 0x32, 0, 0x90, 0x23, 0x22, 0, 0x91, 0xC3, 0x04, 0x80]);
+    // So far that the oldest snapshots are farther apart.
+    run_for(&mut debugger, 16_000_000);
+    let replayed_by = |debugger: &mut Debugger, motion, expected: fn(HaltReason) -> bool| {
+        let before = debugger.replayed_steps();
+        let halt = run(debugger, motion);
+        assert!(expected(halt), "{motion:?}: {halt:?}");
+        debugger.replayed_steps() - before
+    };
+    let motion = ExecCommand::ReverseToChange(0x9101);
+    let is_found = |halt| matches!(halt, HaltReason::Watchpoint(_));
+    let replayed = replayed_by(&mut debugger, motion, is_found);
+    assert!(replayed <= 2 * MAX_GAP, "it has changed a moment ago: {replayed}");
+    let motion = ExecCommand::ReverseToChange(0xA000);
+    let replayed =
+        replayed_by(&mut debugger, motion, |halt| halt == HaltReason::NeverChanged(0xA000));
+    assert!(replayed <= 2 * MAX_GAP, "nothing has written it: {replayed}");
+    for (motion, step) in
+        [(ExecCommand::ReverseToChange(0x9000), 1), (ExecCommand::ReverseTo(0x8000), 0)]
+    {
+        assert_eq!(run(&mut debugger, ExecCommand::GoToStep(16_000_000)), HaltReason::Completed);
+        let replayed = replayed_by(&mut debugger, motion, |halt| halt != HaltReason::HistoryStart);
+        assert_eq!(debugger.step_count(), step);
+        assert!(replayed <= 10 * MAX_GAP, "of 62: {replayed}");
+    }
+    // Where snapshots are far apart, the way there is replayed once, and not for each motion.
+    debugger.stops.add(Stop::at(0x8004));
+    let mut replayed = 0;
+    for step in [400_000, 900_000, 1_400_000, 1_900_000] {
+        assert_eq!(run(&mut debugger, ExecCommand::GoToStep(step)), HaltReason::Completed);
+        for _ in 0..5 {
+            let motion = ExecCommand::ReverseContinue;
+            replayed += replayed_by(&mut debugger, motion, |halt| halt == HaltReason::Breakpoint);
+        }
+        assert!((1..=15).contains(&(step - debugger.step_count())), "three steps each");
+    }
+    assert!(replayed <= 4 * MAX_GAP, "{replayed}");
 }

@@ -45,9 +45,14 @@ fn profile_and_coverage_tell_the_two_files_apart() {
     let annotated = ["profile", "--program", "crc16.asm", "--annotate", "firmware:/crc16.asm"];
     let (code, shown) = run(folder.path(), &annotated);
     assert!(code == Some(0) && shown.contains("C16INI:") && !shown.contains("MINE"), "{shown}");
-    let measured =
-        ["coverage", "--program", "crc16.asm", "--board", "rc2014-classic", "--lcov", "all.info"];
+    let measured = ["coverage", "--program", "crc16.asm", "--lcov", "all.info"];
     let (code, shown) = run(folder.path(), &measured);
+    assert!(code == Some(0) && !shown.contains("firmware:/"), "the user's files alone: {shown}");
+    let info = std::fs::read_to_string(folder.path().join("all.info")).expect("the tracefile");
+    assert_eq!(info.matches("SF:").count(), 1, "{info}");
+    let (code, shown) = run(folder.path(), &[&measured[..], &["--monitor"]].concat());
+    let places = ["  crc16.asm\n", "  firmware:/crc16.asm\n"].map(|file| shown.find(file));
+    assert!(places[0].is_some() && places[0] < places[1], "the user's first: {shown}");
     assert!(code == Some(0) && shown.contains("not run: crc16.asm:8: NEVER:\tRET"), "{shown}");
     assert!(shown.contains("  firmware:/crc16.asm\n"), "{shown}");
     let info = std::fs::read_to_string(folder.path().join("all.info")).expect("the tracefile");

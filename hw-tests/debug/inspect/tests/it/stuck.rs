@@ -159,7 +159,7 @@ fn a_terminal_stops_a_hanging_program_by_a_key_and_goes_back() {
     screen.press(b"\x03");
     screen.expect("stopped");
     screen.press(b"c");
-    screen.press(b"q");
+    screen.press(b"qq");
     assert_eq!(screen.wait_for_exit().0, Some(0), "q stops it and ends");
 }
 

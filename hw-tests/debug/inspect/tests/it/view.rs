@@ -35,8 +35,8 @@ fn view() -> View {
 /// Presses keys one after the other; returns `true` unless the session ends.
 fn press(view: &mut View, keys: &str) -> bool {
     keys.chars().all(|key| {
-        let wish = view.handle_key(if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) });
-        view.execute(&wish, &mut |_, _| false)
+        let key = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
+        view.press(key, &mut |_, _| false)
     })
 }
 
@@ -95,7 +95,7 @@ fn keys_step_stop_and_go_back() {
     press(&mut view, "No");
     assert!(press(&mut view, "?"));
     row(&drawn(&view), "Help");
-    assert!(!press(&mut view, "q"));
+    assert!(!press(&mut view, "qq"));
 }
 
 #[test]
@@ -167,6 +167,11 @@ fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
     expect(&mut screen, "recorded");
     screen.press(b":w ATKLST\r");
     expect(&mut screen, "watchpoint"); // only changed cells are sent
+    // None of them ends the session, steps or sets a breakpoint.
+    screen.press(b"\x03\x11\x13\x02:\x03");
+    expect(&mut screen, "nothing runs");
+    screen.press(b"q");
+    expect(&mut screen, "q again");
     screen.press(b"q");
     assert_eq!(screen.wait_for_exit().0, Some(0));
 }
@@ -206,6 +211,8 @@ fn a_running_board_takes_breakpoints_and_no_command_that_runs_it() {
     expect(&mut screen, "needs");
     screen.press(b":break SECOND\r");
     expect(&mut screen, "breakpoint");
+    screen.press(b"q");
+    expect(&mut screen, "again");
     screen.press(b"q");
     assert_eq!(screen.wait_for_exit().0, Some(0));
 }
@@ -290,8 +297,14 @@ fn a_session_is_restored_for_its_program_and_edited_source_is_loaded_with_the_br
     };
     let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     command.arg("debug").arg(&program).env("XDG_STATE_HOME", folder.path().join("state"));
+    command.current_dir(folder.path());
     let mut screen = TerminalSession::spawn(command);
     expect(&mut screen, "saved session: 4 restored");
+    edit();
+    std::fs::write(&program, COPY.replace("INX H", "INX Q")).expect("it fits");
+    screen.press(b"R");
+    // The status row has the first error with its line.
+    expect(&mut screen, "copy.asm:3:");
     screen.press(edit().as_bytes());
     expect(&mut screen, "loaded");
     screen.press(b"q");

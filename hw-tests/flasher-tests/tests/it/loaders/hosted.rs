@@ -2,16 +2,18 @@
 //! chip, and runs that are broken off.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use monitor_standins::{
-    Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm, ScmRelease,
+    Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, ReceiverSpec, Romwbw, Scm,
+    ScmRelease,
 };
 use rcflash_monitors::{Processor, StockMonitor, load_hex};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::bench::{CommandOutput, run, run_via};
+use super::programs;
 use super::virtual_bench::{EventLines, VirtualBench};
 
 fn standin(peer: Box<dyn MonitorModel>) -> MonitorServer {
@@ -73,6 +75,81 @@ fn nothing_is_sent_to_a_program_on_a_disk_before_it_has_announced_itself() {
                 ran.assert_ends(0, &["back in CP/M"]);
                 assert!(!ran.text.contains("retr"), "{load_time:?}: {}", ran.text);
                 assert_eq!(server.file("HWTESTS.COM"), None, "{load_time:?}: the file stays");
+            });
+        }
+    });
+}
+
+/// A monitor that sends nothing after a program has returned to it.
+struct LostAfterProgram {
+    peer: Scm,
+    has_run: bool,
+    is_lost: bool,
+}
+
+impl MonitorModel for LostAfterProgram {
+    fn receive(&mut self, character: u8, out: &mut Vec<u8>) {
+        if !self.is_lost {
+            self.peer.receive(character, out);
+        }
+    }
+
+    fn idle(&mut self, since: Duration, out: &mut Vec<u8>) -> bool {
+        let runs = !self.is_lost && self.peer.idle(since, out);
+        self.is_lost |= self.has_run && !runs;
+        self.has_run |= runs;
+        if self.is_lost {
+            // The program's last frame ends with a zero; what follows is the monitor's banner.
+            let frames = out.iter().rposition(|byte| *byte == 0).map_or(0, |last| last + 1);
+            out.truncate(frames);
+        }
+        runs
+    }
+
+    fn receiver_spec(&self) -> ReceiverSpec {
+        self.peer.receiver_spec()
+    }
+
+    fn processing_time(&self) -> Duration {
+        self.peer.processing_time()
+    }
+}
+
+#[test]
+fn no_command_that_lost_the_boards_monitor_ends_with_0() {
+    let figure = "r3r1k1/ppq2pp1/2p2n1p/3p4/3Pn2B/2PB4/PPQ2PPP/R3R1K1 w - - 0 1";
+    let file = "sources = [\"returns.asm\"]\norigin = 0x8400\n[[case]]\nname = \"returns\"\ncall = \
+                \"RETURN\"\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let tests = folder.path().join("returns.test.toml");
+    std::fs::write(&tests, file).expect("a file");
+    std::fs::write(folder.path().join("returns.asm"), "RETURN::\tRET\n\t.END\n").expect("a file");
+    let tests = tests.to_str().expect("UTF-8");
+    let commands: [(&str, &[&str], &str); 7] = [
+        ("hw-tests", &["run", "byte.figure4"], "1 of 1 cases passed"),
+        ("hw-tests", &["test", tests], "1 of 1 cases passed"),
+        ("hw-tests", &["call"], ""),
+        ("sargon", &["exhaust", "--range", "0..9"], "PASS: board and reference agree"),
+        ("sargon", &["explain", figure, "d5"], "d5"),
+        ("sargon", &["prizes", figure], ""),
+        ("sargon", &["residues", "--fen", figure], "\"squares\""),
+    ];
+    std::thread::scope(|scope| {
+        for (program, arguments, printed) in commands {
+            scope.spawn(move || {
+                let peer =
+                    LostAfterProgram { peer: Scm::default(), has_run: false, is_lost: false };
+                let server = standin(Box::new(peer));
+                let mut command = Command::new(programs::path(program));
+                command.env("XDG_CONFIG_HOME", "/nonexistent").stdin(Stdio::null());
+                command.args(arguments).args(["--via", "scm", "--port"]).arg(server.path());
+                let ran = CommandOutput::from_output(&command.output().expect("it starts"));
+                let message = "the board's monitor (scm) did not reappear: press the board's reset";
+                let shown =
+                    format!("{program} {arguments:?}: {:?} {}{}", ran.code, ran.data, ran.text);
+                assert_eq!(ran.code, Some(3), "{shown}");
+                assert!(ran.data.contains(printed), "{shown}");
+                assert!(format!("{}{}", ran.data, ran.text).contains(message), "{shown}");
             });
         }
     });

@@ -106,6 +106,12 @@ impl Coverage {
         (name, line.place.line)
     }
 
+    /// Removes other files than those for which `is_kept` returns `true`.
+    pub fn retain_files(&mut self, is_kept: impl Fn(&str) -> bool) {
+        self.lines.retain(|(file, _), _| is_kept(file));
+        self.routines.retain(|(file, _), _| is_kept(file));
+    }
+
     /// Returns the lines of a file that have not run, as ranges with no other code in between.
     #[must_use]
     pub fn missed_ranges(&self, file: &str) -> Vec<RangeInclusive<u32>> {
@@ -230,7 +236,7 @@ fn is_conditional_jump(zilog: &str) -> bool {
 }
 
 /// Formats a table of the files, and a list of the lines and branches that did not run.
-pub fn coverage_table(files: &[FileCoverage], code: &[CodeMap]) -> String {
+pub fn coverage_table(files: &[FileCoverage], code: &[&CodeMap]) -> String {
     let mut text = String::from("lines  covered       %  branches   taken       %  file\n");
     for one in files.iter().chain([&FileCoverage::total(files)]) {
         let FileCoverage { file, lines, covered, branches, taken, .. } = one;

@@ -1,6 +1,6 @@
 //! Expressions over registers and memory.
 
-use z80_core::{Expression, Name, Values, parse_address};
+use z80_core::{Expression, Name, Values, parse_address, parse_number};
 
 struct Five;
 
@@ -115,10 +115,19 @@ fn names_of_other_tools_may_contain_any_character() {
 }
 
 #[test]
-fn addresses_are_read_as_they_are_printed() {
+fn numbers_are_read_as_they_are_printed() {
+    for number in 0..=0xFFFF_u16 {
+        let (word, byte) = (format!("{number:04X}H"), format!("{:02X}H", number & 0xFF));
+        assert_eq!((parse_number(&word), value(&word)), (Some(number), Some(number.into())));
+        assert_eq!(parse_number(&byte), Some(number & 0xFF));
+        assert_eq!(value(&byte), Some((number & 0xFF).into()));
+    }
     assert_eq!(value("C000H + 1"), Some(0xC001));
     assert_eq!((value("C00H"), value("EACH"), value("c000h")), (None, None, None));
-    assert_eq!(parse_address("FFFFH"), Ok(0xFFFF));
     assert_eq!((parse_address("8000H"), parse_address("0x10")), (Ok(0x8000), Ok(0x10)));
     assert!(parse_address("LABEL").is_err());
+    // A label may be spelled like a number that begins with a letter.
+    let label = |name: &str| (name == "FACEH").then_some(Name::Constant(7));
+    let parsed = Expression::parse("FACEH", 0xFFFF, &label);
+    assert_eq!(parsed.map(|one| one.value(&Five)), Ok(7));
 }

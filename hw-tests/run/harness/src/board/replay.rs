@@ -9,6 +9,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use rcflash_link::escape_bytes;
 use rcflash_link::rig::reset::{ResetError, ResetOutcome};
 use rcflash_transport::Transport;
 use rcflash_transport::time::{Duration, Instant};
@@ -184,7 +185,7 @@ impl Replay {
                 TranscriptEvent::OpenFailed(reason) => return Err(io::Error::other(reason)),
                 TranscriptEvent::Reset {} => {}
                 read if read.is_read() => {}
-                other => return Err(self.divergence_error(&format!("{other:?}"), "opens the line")),
+                other => return Err(self.divergence_error(&other, "opens the line")),
             }
         }
         Err(io::Error::other("it ends before the line is opened"))
@@ -220,7 +221,10 @@ impl Replay {
         while !bytes.is_empty() {
             let entry = self.take();
             let Some(TranscriptEntry { time_us, event }) = entry else {
-                return Err(io::Error::other(format!("{} ends here", self.file.escaped())));
+                let now = format!("the host sends {}", escape_bytes(bytes));
+                let problem =
+                    format!("{}: {now}, but the recording ends here", self.file.escaped());
+                return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
             };
             self.now = self.now.max(time_us);
             match event {
@@ -232,8 +236,8 @@ impl Replay {
                 TranscriptEvent::ReadTimedOut {} => {}
                 event if event.is_annotation() => {}
                 other => {
-                    let (then, now) = (format!("{other:02X?}"), format!("sends {bytes:02X?}"));
-                    return Err(self.divergence_error(&then, &now));
+                    let now = format!("sends {}", escape_bytes(bytes));
+                    return Err(self.divergence_error(&other, &now));
                 }
             }
         }
@@ -244,13 +248,13 @@ impl Replay {
         while self.take_if(|entry| entry.event.is_annotation()).is_some() {}
     }
 
-    fn divergence_error(&self, then: &str, now: &str) -> io::Error {
-        let file = self.file.escaped();
-        let line = self.line_number;
-        io::Error::other(format!(
-            "{file}:{line}: the host {now}, but when this was recorded it was {then}; replay with the same cases \
+    fn divergence_error(&self, then: &TranscriptEvent, now: &str) -> io::Error {
+        let (file, line) = (self.file.escaped(), self.line_number);
+        let problem = format!(
+            "{file}:{line}: the host {now}, but when this was recorded it {then}; replay with the same cases \
              and options, and with the program that recorded it"
-        ))
+        );
+        io::Error::new(io::ErrorKind::InvalidData, problem)
     }
 }
 

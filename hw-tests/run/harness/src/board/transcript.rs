@@ -3,7 +3,10 @@
 //! The first line is a [`TranscriptHeader`], each other line a [`TranscriptEntry`]. docs/TESTING.md
 //! describes them.
 
+use std::fmt;
+
 use firmware_wire::Identity;
+use rcflash_link::escape_bytes;
 use serde::{Deserialize, Serialize};
 
 /// The version of the format.
@@ -76,6 +79,22 @@ impl TranscriptEvent {
     /// Returns `true` if nothing happened on the line.
     pub(super) fn is_annotation(&self) -> bool {
         matches!(self, Self::Reset {} | Self::Ready(_))
+    }
+}
+
+impl fmt::Display for TranscriptEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Opened {} => write!(f, "opened the line"),
+            Self::OpenFailed(reason) => write!(f, "failed to open the line ({reason})"),
+            Self::Sent(HexBytes(bytes)) => write!(f, "sent {}", escape_bytes(bytes)),
+            Self::Received(HexBytes(bytes)) => write!(f, "received {}", escape_bytes(bytes)),
+            Self::ReadTimedOut {} => write!(f, "waited for bytes"),
+            Self::ReadFailed(reason) => write!(f, "failed to read ({reason})"),
+            Self::WriteFailed(reason) => write!(f, "failed to send ({reason})"),
+            Self::Reset {} => write!(f, "reset the board"),
+            Self::Ready(_) => write!(f, "found the board ready"),
+        }
     }
 }
 

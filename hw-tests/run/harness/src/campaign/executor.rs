@@ -43,7 +43,7 @@ pub trait Executor {
     fn set_cancel(_plan: &mut Self::Plan, _cancel: &Arc<AtomicBool>) {}
 
     /// Returns the connection to the board; `None` if the executor has none.
-    fn live(&self) -> Option<&LiveBoard> {
+    fn live(&mut self) -> Option<&mut LiveBoard> {
         None
     }
 

@@ -55,11 +55,17 @@ impl<T: Executor> LoopContext<'_, T> {
             }
         };
         send(Message::Ready(executor.board()));
-        let summary = self.run_cases(&mut executor, send);
+        let mut summary = self.run_cases(&mut executor, send);
+        // Otherwise the run has ended by something worse, and the board reports it when dropped.
+        if summary.ended == RunEnd::Complete
+            && let Some(Err(error)) = executor.live().map(LiveBoard::return_to_monitor)
+        {
+            summary.ended = RunEnd::BoardLost(error.to_string());
+        }
         send(Message::Finished(Box::new(FinishedBoard {
             summary,
             stats: executor.live().map(|live| live.link.stats()).unwrap_or_default(),
-            faults: executor.live().and_then(LiveBoard::faults),
+            faults: executor.live().and_then(|live| live.faults()),
             target: executor.board().target,
         })));
     }

@@ -82,12 +82,8 @@ impl BoardConfig {
 
     /// Returns the kind that the board's memory and monitor need: in RAM, in flash, or beside a
     /// stock monitor.
-    pub(super) fn choose_kind(&self, [ram, flash, hosted]: [ProgramKind; 3]) -> ProgramKind {
-        match self {
-            Self { stock_monitor: Some(_), .. } => hosted,
-            Self { in_flash: true, .. } => flash,
-            _ => ram,
-        }
+    pub(super) fn choose_kind(&self, kinds: [ProgramKind; 3]) -> ProgramKind {
+        choose_kind(kinds, self.in_flash, self.stock_monitor.is_some())
     }
 
     /// Powers up the board with a monitor in its ROM, and with a probe if it is simulated.
@@ -170,17 +166,30 @@ impl BoardConfig {
         prepare: impl Fn(&Self) -> Result<T, SetupError>,
     ) -> Result<T, SetupError> {
         match prepare(self) {
-            Err(SetupError::NoReply) => {}
+            Err(SetupError::NoReply(_)) => {}
             other => return other,
         }
         let other_kind = match self.profile.uart.kind {
             UartKind::Acia => UartKind::Sio,
             UartKind::Sio => UartKind::Acia,
-            UartKind::Asci | UartKind::Ns550 => return Err(SetupError::NoReply),
+            kind @ (UartKind::Asci | UartKind::Ns550) => return Err(SetupError::NoReply(kind)),
         };
         let mut other = self.clone();
         other.profile.uart.kind = other_kind;
         (self.on_notice)(&format!("no reply; trying the driver of the {other_kind}"));
         prepare(&other)
+    }
+}
+
+/// Returns the kind of a program in RAM, in flash, or beside a stock monitor.
+pub(crate) fn choose_kind(
+    [ram, flash, hosted]: [ProgramKind; 3],
+    in_flash: bool,
+    is_hosted: bool,
+) -> ProgramKind {
+    match (is_hosted, in_flash) {
+        (true, _) => hosted,
+        (false, true) => flash,
+        (false, false) => ram,
     }
 }

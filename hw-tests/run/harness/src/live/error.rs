@@ -2,6 +2,7 @@
 
 use cli_support::exit::{CommandError, ENVIRONMENT, INTERRUPTED, USAGE};
 use firmware::build::BuildError;
+use firmware::profile::UartKind;
 use firmware_wire::Identity;
 use rcflash_link::LinkError;
 use rcflash_link::flash::FlashError;
@@ -50,12 +51,13 @@ pub enum SetupError {
         /// What to do on the board before; empty if nothing.
         first_step: &'static str,
     },
-    /// The application was started but does not reply.
+    /// The application was started but does not reply, with the driver of this chip.
     #[error(
-        "the application was started but does not reply with the 68B50 or the SIO driver: \
-         press the board's reset button, and check that --board matches its serial chip and ports"
+        "the application was started but does not reply with the driver of the {}: press the \
+         board's reset button, and check that --board matches its serial chip and ports",
+        tried_chips(*.0)
     )]
-    NoReply,
+    NoReply(UartKind),
     /// The stock monitor did not reappear after the application was left.
     #[error("the board's monitor ({0}) did not reappear: press the board's reset button")]
     MonitorNotBack(&'static str),
@@ -102,6 +104,16 @@ impl From<SetupError> for CommandError {
             SetupError::Reset(error) => error.into(),
             other => Self::new(ENVIRONMENT, other),
         }
+    }
+}
+
+/// Returns the chips whose drivers [`BoardConfig::with_either_chip`] tries.
+///
+/// [`BoardConfig::with_either_chip`]: super::BoardConfig::with_either_chip
+fn tried_chips(kind: UartKind) -> String {
+    match kind {
+        UartKind::Acia | UartKind::Sio => "68B50 or the SIO".to_owned(),
+        UartKind::Asci | UartKind::Ns550 => kind.to_string(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use firmware_wire::{Identity, Request, Role};
 use rcflash_link::loader;
@@ -18,6 +19,9 @@ use super::{BoardConfig, SetupError};
 use crate::board::BoardKind;
 
 const LEAVING: &str = "returning to the board's monitor";
+/// How late the program's reply may be; the request is repeated after that, perhaps at the prompt of
+/// the monitor.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Reports the stages and events of a load to the user.
 struct LoaderProgress {
@@ -66,8 +70,10 @@ impl Programs {
                 return self.verify_identity(config, identify_harmlessly(link)?);
             }
         }
-        let identity = await_identity(link)?;
-        self.verify_identity(config, identity)
+        match identify_harmlessly(link) {
+            Err(LinkError::Timeout { .. }) => Err(SetupError::NoReply(config.profile.uart.kind)),
+            identity => self.verify_identity(config, identity?),
+        }
     }
 
     /// Returns the application's image, its entry, and the first address after it.
@@ -157,13 +163,17 @@ impl BoardConfig {
         // Also after Ctrl-C the user expects the monitor to be back.
         link.set_stop(Arc::default());
         link.cancel_all();
-        leave(link)?;
+        let not_back = || SetupError::MonitorNotBack(monitor.name());
+        match leave(link) {
+            Err(LinkError::Timeout { .. }) => return Err(not_back()),
+            left => left?,
+        }
         match with_monitor_session(None, link, |session| monitor.wait_for_return(session)) {
             Ok(peer) => {
                 (self.on_notice)(&format!("{board}: back in {peer}"));
                 Ok(())
             }
-            Err(LoaderError::NoReply { .. }) => Err(SetupError::MonitorNotBack(monitor.name())),
+            Err(LoaderError::NoReply { .. }) => Err(not_back()),
             Err(error) => Err(error.into()),
         }
     }
@@ -171,15 +181,7 @@ impl BoardConfig {
 
 /// Has the running program return to the monitor.
 pub(super) fn leave(link: &mut Link) -> Result<(), LinkError> {
-    link.request(LEAVING, &Request::Reset, START_TIMEOUT).map(drop)
-}
-
-/// Identifies the program that the monitor has started, which has announced itself.
-fn await_identity(link: &mut Link) -> Result<Identity, SetupError> {
-    match identify_harmlessly(link) {
-        Err(LinkError::Timeout { .. }) => Err(SetupError::NoReply),
-        other => Ok(other?),
-    }
+    link.request(LEAVING, &Request::Reset, LEAVE_TIMEOUT).map(drop)
 }
 
 /// Identifies the program by the IDENT frame with sequence number 1, which is harmless to every stock

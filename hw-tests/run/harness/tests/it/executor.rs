@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use cli_support::exit::CommandError;
+use firmware::profile::UartKind;
 use hil_harness::baseline;
 use hil_harness::campaign::{
     self, ConnectedBoard, Executor, FinishedRun, Member, Observer, RunConfig, RunContext,
@@ -153,7 +154,7 @@ fn junit_has_no_failed_set_up_in_place_of_the_image_that_an_executor_has_not() {
         file_system: &OsFileSystem,
         clock: Arc::new(Instant::now),
         stop: Arc::new(AtomicBool::new(false)),
-        prepare: &|_: &Plan| Err::<InMemory, _>(SetupError::NoReply),
+        prepare: &|_: &Plan| Err::<InMemory, _>(SetupError::NoReply(UartKind::Acia)),
         observer: &mut Silent,
     };
     let cases = vec![case("a")];

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use cli_support::text::Escape;
 use z80_core::{
-    Expression, ExpressionError, Name, Registers, Values, parse_number, register_halves,
+    Expression, ExpressionError, Name, Registers, Values, is_number, parse_number, register_halves,
     register_value,
 };
 
@@ -102,9 +102,9 @@ impl Reader<'_> {
         if let [b'\'', letter, b'\''] = text.as_bytes() {
             return Some((*letter).into());
         }
-        let name = |word: &str| match parse_number(word) {
-            Some(_) => None,
-            None => self.label(word).map(Name::Constant),
+        let name = |word: &str| match is_number(word) {
+            true => None,
+            false => self.label(word).map(Name::Constant),
         };
         let parsed = self.expression(item, text, &name, "a number such as 1FH")?;
         Some(parsed.value(&NoVariables))
@@ -156,7 +156,7 @@ impl Reader<'_> {
         };
         let name = |word: &str| match () {
             () if is_variable(word) => Some(Name::Variable),
-            () if parse_number(word).is_some() => None,
+            () if is_number(word) => None,
             () => self.label(word).map(Name::Constant),
         };
         let others = "a register such as HL or in.HL, a flag such as FZ";

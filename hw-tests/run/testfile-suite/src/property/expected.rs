@@ -3,8 +3,8 @@
 use cli_support::text::Escape;
 use serde_json::Value;
 use z80_core::{
-    Expression, FLAGS, Flags, Name, Registers, canonical_register_name, parse_number,
-    register_halves, register_value,
+    Expression, FLAGS, Flags, Name, Registers, canonical_register_name, is_number, register_halves,
+    register_value,
 };
 
 use crate::machine::{Measure, Outcome};
@@ -108,5 +108,5 @@ fn memory(label: &str, bytes: &Value, program: &Program) -> Result<ExpectedMemor
 /// Returns `true` if a test file can name a label as it is.
 fn is_name(label: &str) -> bool {
     let name = |word: &str| (word == label).then_some(Name::Constant(0));
-    parse_number(label).is_none() && Expression::parse(label, u32::MAX, &name).is_ok()
+    !is_number(label) && Expression::parse(label, u32::MAX, &name).is_ok()
 }

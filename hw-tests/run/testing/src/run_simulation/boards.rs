@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use cli_support::exit::USAGE;
+use firmware::profile::UartKind;
 use hil_harness::board::BoardError;
 use hil_harness::campaign::{ConnectedBoard, Executor};
 use hil_harness::live::SetupError;
@@ -94,7 +95,7 @@ impl ScriptedBoard {
         let interrupted = || LinkError::Interrupted { operation: "waiting", hint: String::new() };
         let failure = |code| match code {
             USAGE => SetupError::Board(BoardError::NotATranscript("tape".into())),
-            _ => SetupError::NoReply,
+            _ => SetupError::NoReply(UartKind::Acia),
         };
         let (steps, end) = match world.boards[index].setup {
             Setup::Ready(steps) => (steps, None),

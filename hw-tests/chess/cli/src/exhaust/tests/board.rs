@@ -1,5 +1,6 @@
 //! The board's part: enumeration, check and histogram against reference and second model.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use board_simulator::board_spec;
@@ -8,11 +9,13 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 use firmware_wire::{ErrorCode, ExhaustReply, ExhaustRequest};
-use hil_harness::board::BoardKind;
+use hil_harness::board::{Board, BoardError, BoardKind};
+use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::BoardConfig;
 use rcflash_link::LinkError;
+use rcflash_transport::Transport;
 use sargon_reference::Colour;
-use sargon_suite::SargonBoard;
+use sargon_suite::{SargonBoard, SargonConfig};
 
 use super::model;
 use crate::exhaust::check::{ExhaustEnd, ExhaustPlan, ExhaustTotals, check_arrays};
@@ -91,6 +94,59 @@ fn cheap_queen() -> (u16, Vec<u8>) {
     assert_eq!(bytes[usize::from(values) + 5], 9);
     bytes[usize::from(values) + 5] = 8;
     (image.address, bytes)
+}
+
+/// A board that is seen only through its line.
+struct RealBoard(Box<dyn Board>);
+
+impl Board for RealBoard {
+    fn name(&self) -> &str {
+        "real"
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        self.0.open()
+    }
+}
+
+/// Begins XCHNG with instructions, and returns what the check of some arrays finds.
+fn damage(instructions: &str, wrap: fn(Box<dyn Board>) -> Box<dyn Board>) -> String {
+    let source = firmware::source("xchng.asm").expect("a built-in file");
+    let broken = source.replacen("XCHNG:", &format!("XCHNG: {instructions}\n"), 1);
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("xchng.asm"), &broken).expect("a file");
+    let board = BoardConfig { board: BoardKind::InProcess, ..BoardConfig::simulated(classic()) };
+    let mut config = SargonConfig::from(board);
+    config.suite.evaluator.own = Some(folder.path().to_owned());
+    let programs = Arc::new(config.programs().unwrap_or_else(|error| panic!("{error}")));
+    let board = SargonBoard::prepare_with(&config, programs, &OsFileSystem, wrap);
+    let mut board = board.unwrap_or_else(|error| panic!("{error}"));
+    let arrays = ArraySpace::new(Space::Core, Colour::Black);
+    let goal = ExhaustPlan { arrays, range: 0..3000, crc: 0 };
+    let boards = std::slice::from_mut(&mut board);
+    let (totals, ended) = check_arrays(boards, &goal, &AtomicBool::new(false), |_| {});
+    assert_eq!(totals.arrays, 0, "{ended:?}");
+    match ended {
+        ExhaustEnd::Damaged(range, damage) if range == (0..2048) => damage,
+        other => panic!("{instructions}: {other:?}"),
+    }
+}
+
+#[test]
+fn an_evaluator_that_damages_the_board_fails_although_its_residues_are_right() {
+    let cases = [
+        ("STA 0E000H", "wrote E000H outside its data"),
+        ("STA XCHNG", "wrote"),
+        ("OUT 7", "port 07H"),
+        ("DI", "interrupts off"),
+        ("LXI H,-300\n DAD SP\n MOV M,A", "wrote"),
+    ];
+    for (instructions, words) in cases {
+        let found = damage(instructions, |board| board);
+        assert!(found.starts_with("XCHNG ") && found.contains(words), "{instructions}: {found}");
+    }
+    let found = damage("DI", |board| Box::new(RealBoard(board)));
+    assert_eq!(found, "interrupts were off when the evaluator returned, 1 times");
 }
 
 /// The last arrays of the core space, except two.

@@ -157,10 +157,10 @@ pub(crate) const SESSIONS: [Session; 13] = [
     },
     Session {
         breakpoints: &[
-            Breakpoint { label: "COUNT", commands: "print to log this; run", ..AT },
+            Breakpoint { label: "COUNT", commands: "send if, to log this; run", ..AT },
             Breakpoint { label: "LOOP", condition: "B == 1", ..AT },
         ],
-        motions: &[(Run, ("LOOP", 1, 1, &["print to log this: unknown name 'to'"]))],
+        motions: &[(Run, ("LOOP", 1, 1, &["15 bytes sent"]))],
     },
     // Two breakpoints at one address: the commands of the one that halts.
     Session {

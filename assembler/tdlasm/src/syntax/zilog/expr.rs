@@ -1,0 +1,234 @@
+//! Parses expressions in Zilog's notation to the same operations as TDL's.
+//!
+//! The order of evaluation is M80's, which pasmo shares but for signs and for HIGH and LOW.
+
+use smallvec::SmallVec;
+
+use super::super::Cursor;
+use super::super::expr::{BinaryOp, Expr, Intern, Op};
+use super::{number, quoted, symbol};
+use crate::isa::zilog::is_operand;
+use crate::source::Span;
+
+/// The operators with their ranks, 1 binding tightest; of two that begin alike, the longer first.
+pub const OPERATORS: [(&str, BinaryOp, u8); 33] = [
+    ("<<", BinaryOp::ShiftLeft, 2),
+    (">>", BinaryOp::ShiftRight, 2),
+    ("&&", BinaryOp::Both, 9),
+    ("||", BinaryOp::Either, 10),
+    ("<=", BinaryOp::LessEqual, 5),
+    (">=", BinaryOp::GreaterEqual, 5),
+    ("<>", BinaryOp::NotEqual, 5),
+    ("!=", BinaryOp::NotEqual, 5),
+    ("==", BinaryOp::Equal, 5),
+    ("&", BinaryOp::And, 7),
+    ("|", BinaryOp::Or, 8),
+    ("^", BinaryOp::Xor, 8),
+    ("*", BinaryOp::Multiply, 2),
+    ("/", BinaryOp::Divide, 2),
+    ("%", BinaryOp::Remainder, 2),
+    ("+", BinaryOp::Add, 4),
+    ("-", BinaryOp::Subtract, 4),
+    ("<", BinaryOp::Less, 5),
+    (">", BinaryOp::Greater, 5),
+    ("=", BinaryOp::Equal, 5),
+    ("MOD", BinaryOp::Remainder, 2),
+    ("SHL", BinaryOp::ShiftLeft, 2),
+    ("SHR", BinaryOp::ShiftRight, 2),
+    ("EQ", BinaryOp::Equal, 5),
+    ("NE", BinaryOp::NotEqual, 5),
+    ("LT", BinaryOp::Less, 5),
+    ("LE", BinaryOp::LessEqual, 5),
+    ("GT", BinaryOp::Greater, 5),
+    ("GE", BinaryOp::GreaterEqual, 5),
+    ("AND", BinaryOp::And, 7),
+    ("OR", BinaryOp::Or, 8),
+    ("XOR", BinaryOp::Xor, 8),
+    ("EOR", BinaryOp::Xor, 8),
+];
+
+#[derive(Debug, Clone, Copy)]
+enum Pending {
+    Negate,
+    Not,
+    LogicalNot,
+    High,
+    Low,
+    Binary(BinaryOp, u8),
+    Open,
+}
+
+impl Pending {
+    fn rank(self) -> u8 {
+        match self {
+            Self::High | Self::Low => 1,
+            Self::Negate => 3,
+            Self::Not | Self::LogicalNot => 6,
+            Self::Binary(_, rank) => rank,
+            Self::Open => u8::MAX,
+        }
+    }
+
+    fn operations(self) -> SmallVec<[Op; 2]> {
+        let with = |number, op| SmallVec::from_slice(&[Op::Number(number), Op::Binary(op)]);
+        match self {
+            Self::Negate => SmallVec::from_slice(&[Op::Negate]),
+            Self::Not => SmallVec::from_slice(&[Op::Not]),
+            Self::LogicalNot => with(0, BinaryOp::Equal),
+            Self::High => with(8, BinaryOp::ShiftRight),
+            Self::Low => with(0xFF, BinaryOp::And),
+            Self::Binary(op, _) => SmallVec::from_slice(&[Op::Binary(op)]),
+            Self::Open => SmallVec::new(),
+        }
+    }
+}
+
+/// Parses the expression at the cursor, with the blanks around it, and appends its operations to
+/// `ops`.
+///
+/// # Errors
+///
+/// Returns where the text is not an expression, and what is wrong there.
+pub fn parse(
+    cursor: &mut Cursor<'_>,
+    names: &mut impl Intern,
+    ops: &mut Vec<Op>,
+) -> Result<Expr, (Span, &'static str)> {
+    cursor.skip_blanks();
+    let (start, first) = (cursor.offset(), ops.len());
+    let mut parser = Parser { cursor, ops, pending: SmallVec::new() };
+    loop {
+        parser.operand(names)?;
+        if !parser.operator() {
+            break;
+        }
+    }
+    let end = parser.cursor.gap();
+    while let Some(pending) = parser.pending.pop() {
+        if matches!(pending, Pending::Open) {
+            return Err((end, "a parenthesis is not closed"));
+        }
+        parser.ops.extend(pending.operations());
+    }
+    let span = Span::new(start, end.end);
+    let count = (ops.len() - first) as u32;
+    Ok(Expr { first: first as u32, count, span, is_context_free: false })
+}
+
+struct Parser<'c, 't, 'o> {
+    cursor: &'c mut Cursor<'t>,
+    ops: &'o mut Vec<Op>,
+    pending: SmallVec<[Pending; 4]>,
+}
+
+impl Parser<'_, '_, '_> {
+    /// Reads prefix operators, open parentheses and one operand.
+    fn operand(&mut self, names: &mut impl Intern) -> Result<(), (Span, &'static str)> {
+        loop {
+            self.cursor.skip_blanks();
+            let rest = self.cursor.rest();
+            let word = symbol(rest);
+            let is = |known: &[u8]| word.eq_ignore_ascii_case(known);
+            let prefix = match rest.first() {
+                Some(b'+') => None,
+                Some(b'-') => Some(Pending::Negate),
+                Some(b'~') => Some(Pending::Not),
+                Some(b'!') => Some(Pending::LogicalNot),
+                Some(b'(') => Some(Pending::Open),
+                _ if is(b"NOT") => Some(Pending::Not),
+                _ if is(b"HIGH") => Some(Pending::High),
+                _ if is(b"LOW") => Some(Pending::Low),
+                _ => return self.value(rest, word, names),
+            };
+            self.cursor.advance(word.len().max(1));
+            self.pending.extend(prefix);
+        }
+    }
+
+    fn value(
+        &mut self,
+        rest: &[u8],
+        word: &[u8],
+        names: &mut impl Intern,
+    ) -> Result<(), (Span, &'static str)> {
+        let at = self.cursor.offset();
+        let of_length = |length: usize| Span::new(at, at + length as u32);
+        let (op, length) = if let Some(number) = number(rest) {
+            let message = "this is not a number of 16 bits; hexadecimal ones are 0FFH, $FF or 0xFF";
+            let value = number.value().ok_or((of_length(number.length), message))?;
+            (Op::Number(value), number.length)
+        } else if rest.first() == Some(&b'$') {
+            (Op::Here, 1)
+        } else if matches!(rest.first(), Some(b'\'' | b'"')) {
+            let (text, length) = quoted(rest).ok_or((of_length(1), "the quote is not closed"))?;
+            (Op::Number(character_value(&text).ok_or((of_length(length), MANY))?), length)
+        } else if is_operand(word) {
+            return Err((of_length(word.len()), "a register or condition has no value"));
+        } else if !word.is_empty() {
+            let is_external = rest[word.len()..].starts_with(b"##");
+            let name = names.intern(word);
+            match is_external {
+                true => (Op::External(name, at), word.len() + 2),
+                false => (Op::Symbol(name, at), word.len()),
+            }
+        } else {
+            return Err((self.cursor.here(), "a number, symbol or parenthesis is missing here"));
+        };
+        self.ops.push(op);
+        self.cursor.advance(length);
+        Ok(())
+    }
+
+    /// Reads the parentheses closed behind an operand, and the operator; `false` if none follows.
+    fn operator(&mut self) -> bool {
+        loop {
+            self.cursor.skip_blanks();
+            if self.cursor.peek() != Some(b')') || !self.close() {
+                break;
+            }
+            self.cursor.advance(1);
+        }
+        let rest = self.cursor.rest();
+        let word = symbol(rest);
+        let known = |(spelling, ..): &&(&str, BinaryOp, u8)| match word {
+            b"" => rest.starts_with(spelling.as_bytes()),
+            _ => word.eq_ignore_ascii_case(spelling.as_bytes()),
+        };
+        let Some(&(spelling, op, rank)) = OPERATORS.iter().find(known) else { return false };
+        self.cursor.advance(spelling.len());
+        self.flush(rank);
+        self.pending.push(Pending::Binary(op, rank));
+        true
+    }
+
+    /// Closes the innermost open parenthesis; `false` if none is open.
+    fn close(&mut self) -> bool {
+        let is_open = self.pending.iter().any(|pending| matches!(pending, Pending::Open));
+        if is_open {
+            self.flush(u8::MAX - 1);
+            self.pending.pop();
+            self.ops.push(Op::Group);
+        }
+        is_open
+    }
+
+    /// Moves the pending operators that bind at least as tight as `rank` to the output.
+    fn flush(&mut self, rank: u8) {
+        while let Some(pending) = self.pending.last().filter(|pending| pending.rank() <= rank) {
+            self.ops.extend(pending.operations());
+            self.pending.pop();
+        }
+    }
+}
+
+const MANY: &str = "a text in an expression has one or two characters";
+
+/// Returns the value of one or two characters, the first in the high byte as in M80.
+fn character_value(text: &[u8]) -> Option<u16> {
+    match *text {
+        [] => Some(0),
+        [byte] => Some(byte.into()),
+        [high, low] => Some(u16::from_be_bytes([high, low])),
+        _ => None,
+    }
+}

@@ -1,0 +1,149 @@
+//! A program of this project is started through a stock monitor, and returns to it, although the
+//! reply to one step comes late. In virtual time.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::BoardProfile;
+use hil_harness::board::{Board, BoardError};
+use hil_harness::file_system::OsFileSystem;
+use hil_harness::live::{BoardConfig, LiveBoard, Programs, SetupError};
+use monitor_standins::{
+    Basic, Cpm, MonitorLine, MonitorModel, MonitorOptions, Romwbw, Scm, ScmRelease,
+};
+use rcflash_monitors::ResidentMonitor;
+use rcflash_transport::{Capabilities, Transport};
+
+/// A line on which nothing arrives for some time after one step: a write that is no record.
+#[derive(Clone)]
+struct LateLine {
+    line: MonitorLine,
+    steps: Arc<AtomicUsize>,
+    late: Option<(usize, Duration)>,
+    /// When the reply to the late step may arrive.
+    arrives: Arc<Mutex<Option<Instant>>>,
+}
+
+impl LateLine {
+    fn new(peer: Box<dyn MonitorModel>, late: Option<(usize, Duration)>) -> Self {
+        let line = MonitorLine::new(peer, MonitorOptions::default());
+        Self { line, steps: Arc::default(), late, arrives: Arc::default() }
+    }
+}
+
+impl Transport for LateLine {
+    fn name(&self) -> &str {
+        self.line.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.line.capabilities()
+    }
+
+    fn now(&self) -> Instant {
+        self.line.now()
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        let arrives = *self.arrives.lock().expect("no test panics");
+        let late = arrives.map_or(Duration::ZERO, |at| at.saturating_duration_since(self.now()));
+        self.line.sleep(late.min(timeout));
+        if late >= timeout { Ok(0) } else { self.line.read(buffer, timeout - late) }
+    }
+
+    fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
+        if !bytes.starts_with(b":") {
+            let step = self.steps.fetch_add(1, Ordering::Relaxed);
+            if let Some((_, delay)) = self.late.filter(|(at, _)| *at == step) {
+                *self.arrives.lock().expect("no test panics") = Some(self.now() + delay);
+            }
+        }
+        self.line.write(bytes, deadline)
+    }
+
+    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
+        self.line.set_flow_control(obey)
+    }
+
+    fn set_baud(&mut self, baud: u32) -> io::Result<()> {
+        self.line.set_baud(baud)
+    }
+
+    fn discard_unsent(&mut self) -> io::Result<()> {
+        self.line.discard_unsent()
+    }
+}
+
+impl Board for LateLine {
+    fn name(&self) -> &str {
+        "a late board"
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn sleep(&mut self, time: Duration) {
+        self.line.sleep(time);
+    }
+}
+
+fn start(
+    line: &LateLine,
+    config: &BoardConfig,
+    programs: &Arc<Programs>,
+) -> Result<(), SetupError> {
+    let board = Box::new(line.clone());
+    LiveBoard::start(config, board, Arc::clone(programs), &OsFileSystem)?.return_to_monitor()
+}
+
+type Peer = fn() -> Box<dyn MonitorModel>;
+
+const PEERS: [(&str, &str, Peer); 6] = [
+    ("scm", "rc2014-classic", || Box::<Scm>::default()),
+    ("scm", "sc126", || Box::new(Scm::new(ScmRelease::S6V13))),
+    ("romwbw", "rc2014-classic", || Box::<Romwbw>::default()),
+    ("romwbw", "sc131", || Box::new(Romwbw::default().on_z180())),
+    ("basic", "rc2014-classic", || Box::<Basic>::default()),
+    ("cpm", "rc2014-classic", || Box::<Cpm>::default()),
+];
+/// The steps at the beginning and at the end that are all tried; of the lines and blocks in between one
+/// in this many.
+const EDGE_STEPS: usize = 10;
+const STRIDE: usize = 17;
+
+/// Returns the delays of some steps at which the program does not start and return.
+fn problems(via: &str, board: &str, peer: Peer) -> Vec<String> {
+    let profile = BoardProfile::named(board).expect("it ships");
+    let stock_monitor = ResidentMonitor::from_name(via);
+    let config = BoardConfig { stock_monitor, ..BoardConfig::simulated(profile) };
+    let programs = Programs::build(&config, [ProgramKind::HostedCaller; 3], build);
+    let programs = Arc::new(programs.expect("it is built"));
+    let punctual = LateLine::new(peer(), None);
+    start(&punctual, &config, &programs).expect("it starts and returns");
+    let count = punctual.steps.load(Ordering::Relaxed);
+    let is_tried =
+        |step: &usize| *step < EDGE_STEPS || *step + EDGE_STEPS >= count || step % STRIDE == 0;
+    let tries =
+        (0..count).filter(is_tried).flat_map(|step| [(step, 3000), (step, step * 137 % 3000)]);
+    let problem = |(step, delay)| {
+        let line = LateLine::new(peer(), Some((step, Duration::from_millis(delay as u64))));
+        let error = start(&line, &config, &programs).err()?;
+        Some(format!("{via} on {board}, step {step}, {delay} ms: {error}"))
+    };
+    tries.filter_map(problem).collect()
+}
+
+#[test]
+fn a_program_starts_and_returns_whatever_step_the_monitor_is_late_at() {
+    let found: Vec<_> = std::thread::scope(|scope| {
+        let start = |(via, board, peer)| scope.spawn(move || problems(via, board, peer));
+        let shares = PEERS.map(start);
+        shares.into_iter().flat_map(|share| share.join().expect("no test panics")).collect()
+    });
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
