@@ -98,8 +98,8 @@ impl Assembler<'_> {
             }
             if at + 1 == files.len() && !self.input.ended {
                 match self.options.notation {
-                    Notation::Tdl => self.warn_no_end(),
                     Notation::Zilog => zilog::report_open(self),
+                    _ => self.warn_no_end(),
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use board_debugger::commands::{self, CommandOutcome, Pane, execute};
-use board_debugger::profiling::{StepCounter, line_times};
+use board_simulator::profiling::{StepCounter, line_times};
 use board_debugger::{
     BoundExpression, Debugger, ExecCommand, HaltReason, Machine, Motion, MotionKind,
     REGISTER_PAIRS, Stop, StopId, describe_halt, disassemble_at, flag_letters, register_value,

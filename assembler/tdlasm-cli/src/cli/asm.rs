@@ -59,6 +59,15 @@ pub(crate) struct Arguments {
     /// Distinguish symbols by all characters instead of the first six
     #[arg(long, help_heading = "Source")]
     long_symbols: bool,
+    /// Dialect of TDL's assembler: that of ZASM, or of its successor PASM [default: zasm]
+    #[arg(
+        long,
+        value_parser = PossibleValuesParser::new(["zasm", "pasm"]).map(|name| dialect(&name)),
+        default_value = "zasm",
+        hide_default_value = true,
+        help_heading = "Source"
+    )]
+    dialect: Notation,
     /// Read Zilog's mnemonics with the directives of M80 and pasmo; files named `*.z80` always are
     #[arg(long, help_heading = "Source")]
     zilog: bool,
@@ -127,6 +136,10 @@ pub(crate) struct Arguments {
 
 fn cpu(name: &str) -> Cpu {
     if name == "z180" { Cpu::Z180 } else { Cpu::Z80 }
+}
+
+fn dialect(name: &str) -> Notation {
+    if name == "pasm" { Notation::Pasm } else { Notation::Tdl }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -205,7 +218,10 @@ fn run_files(
         console_replies: arguments.answer.clone(),
         include_dirs: arguments.include.clone(),
         long_symbols: arguments.long_symbols,
-        notation: if arguments.zilog { Notation::Zilog } else { Notation::Tdl },
+        notation: match arguments.zilog {
+            true => Notation::Zilog,
+            false => arguments.dialect,
+        },
         case_sensitive: arguments.case_sensitive,
         absolute_prog: arguments.pabs,
         cpu: arguments.cpu,
@@ -432,8 +448,8 @@ fn fail(assembly: &Assembly, notation: Notation, arguments: &Arguments) -> Repor
     let form = arguments.message_format;
     let Assembly { diagnostics, sources, listing, modules, .. } = assembly;
     let foreign = match notation {
-        Notation::Tdl => foreign_dialect(diagnostics, sources).map(|one| vec![one]),
         Notation::Zilog => None,
+        _ => foreign_dialect(diagnostics, sources).map(|one| vec![one]),
     };
     let diagnostics = foreign.as_ref().unwrap_or(diagnostics);
     print_diagnostics(diagnostics, sources, form);

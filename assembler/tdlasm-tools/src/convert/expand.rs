@@ -47,6 +47,7 @@ fn treatment(directive: Directive) -> Treatment {
         | Directive::Ident
         | Directive::Z80
         | Directive::I8080
+        | Directive::ProgramId
         | Directive::ZilogMnemonics(_)
         | Directive::ZilogDirectives(_)
         | Directive::Format(
@@ -55,6 +56,7 @@ fn treatment(directive: Directive) -> Treatment {
         Directive::If(_)
         | Directive::Define
         | Directive::Exit
+        | Directive::Goto
         | Directive::Insert
         | Directive::Synonym(Synonym::Operator | Synonym::Macro)
         | Directive::Format(ObjectFormOption::Symbols(_)) => Treatment::CarriedOut,

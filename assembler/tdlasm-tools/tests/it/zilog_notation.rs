@@ -6,6 +6,8 @@ use tdlasm::module::{Binding, SectionKind, Symbol, SymbolValue};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Assembly, Notation, Options, asm};
 
+use crate::generator::random::Random;
+
 fn assembly(text: &str, options: Options) -> Assembly {
     let loader = MemoryLoader::new()
         .with("a.asm", text)
@@ -211,6 +213,25 @@ N\tEQU 0FFH
 ";
     let expected = b"\x3A\x34\x12\xDD\x86\x41\xCA\0\0\xFFit\x23\x3E\xF2";
     assert_eq!(bytes(&assembly(text, Options::default())), expected);
+}
+
+/// Parts of which texts are made that may be wrong anywhere.
+const PARTS: [&str; 40] = [
+    "\n", "\n", "\n\t", "\t", " ", ",", "(", ")", "'", "\"", "<", ">", "&", "##", "%", "$", "-",
+    ";;", ":", "::", ".X", "A1", "IX", "(IX+", "5", "0FFH", "LD", "SET", "DB", "DS", "EQU", "=",
+    "IF", "ELSE", "ENDIF", "MACRO", "LOCAL", "ENDM", "IRP", "REPT",
+];
+
+#[test]
+fn no_text_is_read_into_a_panic() {
+    for seed in 1..=3000 {
+        let mut random = Random::new(seed);
+        let count = random.below(60);
+        let text: String = (0..count).map(|_| random.pick(&PARTS)).collect();
+        // Each is read to its end, with or without messages.
+        assert_eq!(assembly(&text, zilog()).modules.len(), 1, "{text}");
+        assembly(&format!("\t.ZOP\n\t.EPOP\n{text}"), Options::default());
+    }
 }
 
 #[test]

@@ -76,7 +76,14 @@ fn text_of_argument<'t>(
     let length = argument_length(text, bracketed || asm.input.is_enclosed());
     let place = Span::new(cursor.offset(), cursor.offset() + length as u32);
     cursor.advance(length);
-    Argument { text: text[..length].into(), place: Some(place) }
+    let mut argument = Argument { text: text[..length].into(), place: Some(place) };
+    if asm.is_pasm() {
+        let trimmed = text[..length].trim_ascii();
+        let start = place.start + (length - text[..length].trim_ascii_start().len()) as u32;
+        argument.text = trimmed.into();
+        argument.place = Some(Span::new(start, start + trimmed.len() as u32));
+    }
+    argument
 }
 
 /// Reads an argument in parentheses, which are removed. It can span lines. Anything but a comma

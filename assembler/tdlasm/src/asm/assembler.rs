@@ -152,6 +152,11 @@ impl<'a> Assembler<'a> {
         self.names.begin_pass();
     }
 
+    /// Returns `true` if the source is in TDL's notation as PASM reads it.
+    pub(super) fn is_pasm(&self) -> bool {
+        self.options.notation == Notation::Pasm
+    }
+
     pub(super) fn warn_no_end(&mut self) {
         if let Some(end) = self.end_of_files() {
             let message = "the program does not end with .END";
@@ -244,8 +249,8 @@ impl<'a> Assembler<'a> {
         let source = self.sources.source_at(at);
         let rest = &source.text[(at - source.base) as usize..];
         let is_symbol = match self.options.notation {
-            Notation::Tdl => lex::is_symbol,
             Notation::Zilog => zilog::is_symbol,
+            _ => lex::is_symbol,
         };
         let length = rest.iter().take_while(|byte| is_symbol(**byte)).count();
         Span::new(at, at + length as u32)

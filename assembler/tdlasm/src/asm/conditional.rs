@@ -150,6 +150,13 @@ fn text_argument(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Spa
     let end = match cursor.peek() {
         // Brackets do not nest here.
         Some(b'[') => memchr::memchr(b']', cursor.rest()).map(|length| start + length as u32),
+        // PASM takes a text without delimiters.
+        Some(byte) if asm.is_pasm() && lex::is_symbol(byte) => {
+            let rest = cursor.rest_of_statement();
+            let length = memchr::memchr(b',', rest).unwrap_or(rest.len());
+            cursor.advance(length);
+            return Some(Span::new(start, start + length as u32));
+        }
         Some(byte) if !matches!(byte, b'\n' | b'\r' | b';') => {
             cursor.take_lines(lex::delimited_text).map(|_| cursor.offset() - 1)
         }

@@ -28,6 +28,8 @@ pub(super) fn directive(
         Directive::If(condition) => return conditional::conditional(asm, condition, cursor),
         Directive::Define => return Ok(macros::define_macro(asm, cursor)),
         Directive::Exit => return Ok(exit_macro(asm)),
+        Directive::Goto => return macros::goto(asm, cursor),
+        Directive::ProgramId => asm.skip_operands(3, cursor),
         Directive::Byte => return data::write_values(asm, Field::Byte, cursor),
         Directive::Word => return data::write_values(asm, Field::Word, cursor),
         Directive::Rad40 => return Ok(data::rad40(asm, cursor)),
@@ -57,10 +59,30 @@ pub(super) fn directive(
         Directive::Insert => location::insert(asm, cursor),
         Directive::Ident => location::ident(asm, cursor),
         Directive::Synonym(kind) => linkage::synonym(asm, kind, cursor),
-        Directive::Listing(listing) => listing_directive(asm, listing, cursor),
+        Directive::Listing(listing) => {
+            listing_directive(asm, listing, cursor);
+            // PASM's page has a width and a length.
+            if asm.is_pasm() && listing == ListingDirective::Page {
+                asm.skip_operands(2, cursor);
+            }
+        }
         Directive::Format(option) => set_object_form(asm, option),
     }
     Ok(StatementEnd::CheckRest)
+}
+
+impl Assembler<'_> {
+    /// Skips operands that have no effect on code and symbols.
+    fn skip_operands(&mut self, count: usize, cursor: &mut Cursor<'_>) {
+        let is_separator = |byte: &u8| matches!(byte, b',' | b';' | b'\n' | b'\r');
+        for _ in 0..count {
+            let rest = cursor.rest();
+            cursor.advance(rest.iter().position(is_separator).unwrap_or(rest.len()));
+            if !cursor.eat(b',') {
+                return;
+            }
+        }
+    }
 }
 
 /// Skips blanks. If the statement ends there, reports the missing operand and returns `true`.

@@ -216,10 +216,8 @@ impl Assembler<'_> {
                 continue;
             }
             let (code, message) = match self.options.notation {
-                Notation::Tdl => {
-                    (DiagnosticCode::EarlyValue, "does not have its final value here, as in ZASM")
-                }
                 Notation::Zilog => (DiagnosticCode::Phase, "does not have its final value here"),
+                _ => (DiagnosticCode::EarlyValue, "does not have its final value here, as in ZASM"),
             };
             let help = "two passes are not enough for it: move its definition up";
             let span = self.symbol_span(at);

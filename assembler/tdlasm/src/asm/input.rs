@@ -51,6 +51,8 @@ pub(crate) struct Frame {
     blocks: usize,
     /// In Zilog's notation, the scope of locals outside of the macro.
     pub(crate) outer_scope: Option<u32>,
+    /// In PASM, the number of parameters of the macro.
+    pub(crate) parameter_count: Option<u16>,
     /// The offset in the text at which the rest of the calling line begins.
     pub(crate) resume_at: usize,
     /// Whether a `]` follows the macro call, which may close a block outside of the macro.
@@ -72,6 +74,7 @@ impl Frame {
             call: None,
             blocks: 0,
             outer_scope: None,
+            parameter_count: None,
             resume_at,
             bracket_follows_call: false,
         }
@@ -94,6 +97,8 @@ pub(crate) type Loaded = (Arc<Vec<u8>>, Option<String>);
 pub(crate) enum InputChange {
     Into(Frame),
     ExitMacro,
+    /// Continue at this offset of the innermost macro text.
+    Goto(usize),
     End,
 }
 
@@ -193,6 +198,22 @@ impl InputStack {
         }
     }
 
+    /// Returns the innermost macro text.
+    pub(crate) fn macro_text_read(&self) -> Option<&Arc<Vec<u8>>> {
+        let frame = self.frames.iter().rev().find(|frame| frame.kind == FrameKind::Macro);
+        frame.map(|frame| &frame.text)
+    }
+
+    fn continue_macro_at(&mut self, pos: usize) {
+        while self.frames.last().is_some_and(|frame| frame.kind != FrameKind::Macro) {
+            self.pop();
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.pos = pos;
+            self.blocks.truncate(frame.blocks);
+        }
+    }
+
     fn exit_file(&mut self) {
         while self.pop().is_some_and(|frame| frame.kind != FrameKind::File) {}
         self.blocks.clear();
@@ -205,6 +226,7 @@ impl InputStack {
                 self.push(frame);
             }
             Some(InputChange::ExitMacro) => self.exit_macro(),
+            Some(InputChange::Goto(pos)) => self.continue_macro_at(pos),
             Some(InputChange::End) => self.exit_file(),
             None => {}
         }

@@ -13,7 +13,7 @@ use super::options::Notation;
 use super::statement_end::{StatementAbort, StatementEnd, StatementResult};
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::references::{self, NameKind, ReferenceRole};
-use crate::source::{Origin, Span};
+use crate::source::{Origin, Span, line_starts};
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 
@@ -190,7 +190,9 @@ pub(super) fn expand(
     let definition = Arc::clone(&asm.names.macros[index as usize]);
     let given = arguments.len();
     let values = argument_values(asm, &definition, arguments);
-    check_created(asm, &definition, given, cursor);
+    if !asm.is_pasm() {
+        check_created(asm, &definition, given, cursor);
+    }
     enter_text(asm, &definition, &[values], head, span, cursor)
 }
 
@@ -232,7 +234,8 @@ pub(super) fn enter_text(
     }
     let place = place_of_call(asm, call, cursor);
     add_tail(asm, &mut expansion, cursor);
-    enter(asm, Arc::clone(&definition.name), call, place, expansion)
+    let count = u16::try_from(definition.parameters.len()).ok();
+    enter(asm, Arc::clone(&definition.name), call, place, expansion, count)
 }
 
 /// Appends the rest of the calling line to the macro text: it continues the last statement,
@@ -243,7 +246,7 @@ fn add_tail(asm: &mut Assembler<'_>, expansion: &mut Expansion, cursor: &mut Cur
     after.skip_blanks();
     let is_first = asm.input.macro_calls == 0;
     asm.input.macro_calls += 1;
-    if ends_line && is_first && after.peek() == Some(b']') {
+    if ends_line && is_first && after.peek() == Some(b']') && !asm.is_pasm() {
         let message = "ZASM marks the bracket after the first call of a macro";
         asm.error(DiagnosticCode::TrailingText, after.here(), message);
     }
@@ -318,6 +321,7 @@ fn enter(
     call: Span,
     place: StatementPlace,
     expansion: Expansion,
+    parameter_count: Option<u16>,
 ) -> StatementResult {
     check_size(asm, call, expansion.text.len())?;
     asm.input.macro_text += expansion.text.len() + CALL_COST;
@@ -335,6 +339,7 @@ fn enter(
     let mut frame = Frame::new(FrameKind::Macro, &asm.sources, index);
     frame.call = Some(place);
     frame.resume_at = tail;
+    frame.parameter_count = parameter_count.filter(|_| asm.is_pasm());
     if asm.options.notation == Notation::Zilog {
         frame.outer_scope = Some(asm.names.begin_macro_scope(index));
     }
@@ -380,4 +385,38 @@ fn only_comments_after_equals(between: &[u8]) -> bool {
     let Some(after) = between.strip_prefix(b"=") else { return false };
     let mut lines = after.split(|byte| matches!(byte, b'\n' | b'\r'));
     lines.all(|line| line.trim_ascii().is_empty() || line.trim_ascii().starts_with(b";"))
+}
+
+/// Executes PASM's `.GOTO LABEL`: continues behind `LABEL>` in the text of the innermost macro.
+pub(super) fn goto(
+    asm: &mut Assembler<'_>,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<StatementEnd> {
+    cursor.skip_blanks();
+    let start = cursor.offset();
+    let wanted = cursor.take(lex::symbol).map(lex::packed);
+    let span = cursor.since(start);
+    // Each jump counts like a call, so that endless ones end.
+    check_size(asm, span, 0)?;
+    asm.input.macro_text += CALL_COST;
+    let target = asm.input.macro_text_read().and_then(|text| jump_target(text, wanted?));
+    match target {
+        Some(pos) => asm.input.pending_change = Some(InputChange::Goto(pos)),
+        None => {
+            let message = "the macro has no line LABEL> of this name";
+            asm.error(DiagnosticCode::Undefined, span, message);
+            return Ok(StatementEnd::CheckRest);
+        }
+    }
+    Ok(StatementEnd::LineDone)
+}
+
+/// Returns the offset behind `LABEL>` at the beginning of a line.
+fn jump_target(text: &[u8], wanted: u32) -> Option<usize> {
+    line_starts(text).into_iter().find_map(|start| {
+        let mut cursor = Cursor::new(&text[start as usize..], text.len() as u32);
+        cursor.skip_blanks();
+        let is_wanted = cursor.take(lex::symbol).is_some_and(|word| lex::packed(word) == wanted);
+        (is_wanted && cursor.eat_behind_blanks(b'>')).then(|| cursor.offset() as usize)
+    })
 }

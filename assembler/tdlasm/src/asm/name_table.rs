@@ -152,6 +152,8 @@ pub(crate) struct NameTable {
     pub(crate) macros: Vec<Arc<Macro>>,
     /// The number of local symbols created for macro calls.
     created: u32,
+    /// The number of parameters of the macro that is read, which PASM writes as `&`.
+    pub(crate) parameter_count: Option<u16>,
     /// The operand of `.IDENT`.
     pub(crate) module_name: Option<String>,
     /// Whether the source assigns to the location counter. Each use of it is then an error.
@@ -185,7 +187,7 @@ impl NameTable {
         let is_zilog = options.notation == Notation::Zilog;
         let mut names = Self { is_zilog, ..Self::default() };
         if !is_zilog {
-            names.add_language();
+            names.add_language(options.notation == Notation::Pasm);
         }
         let case_sensitive = is_zilog && options.case_sensitive;
         names.long = (is_zilog || options.long_symbols)
@@ -197,14 +199,15 @@ impl NameTable {
         names
     }
 
-    fn add_language(&mut self) {
+    fn add_language(&mut self, is_pasm: bool) {
         for (at, form) in FORMS.iter().enumerate() {
             if at == 0 || FORMS[at - 1].mnemonic != form.mnemonic {
                 let id = self.intern(form.mnemonic.as_bytes());
                 self[id].operator = Some(Operator::Instruction(at as u16));
             }
         }
-        for (spelling, directive) in Directive::NAMES {
+        let of_pasm = if is_pasm { Directive::OF_PASM } else { &[] };
+        for (spelling, directive) in Directive::NAMES.iter().chain(of_pasm) {
             let id = self.intern(spelling.as_bytes());
             self[id].operator = Some(Operator::Directive(*directive));
         }
@@ -348,7 +351,7 @@ impl NameTable {
 
     /// Returns the local that `GLOBAL.LOCAL` names in Zilog's notation, once it is known.
     fn qualified_local(&mut self, name: &[u8]) -> Option<NameId> {
-        let point = memchr::memrchr(b'.', name).filter(|at| self.is_zilog && *at > 0)?;
+        let point = memchr::memrchr(b'.', name).filter(|at| *at > 0)?;
         let long = self.long.as_mut()?;
         let (global, local) = (long.key(&name[..point]), long.key(&name[point..]));
         let scope = scope_of(*self.globals.get(&global)?, TableEntryKind::Symbol);
@@ -365,6 +368,10 @@ impl NameTable {
 }
 
 impl Intern for NameTable {
+    fn parameter_count(&self) -> Option<u16> {
+        self.parameter_count
+    }
+
     fn intern(&mut self, name: &[u8]) -> NameId {
         let code = match &mut self.long {
             // Long spellings of directives are the same with and without `--long-symbols`.
@@ -380,7 +387,9 @@ impl Intern for NameTable {
         if is_local {
             return self.intern_local(code);
         }
-        if let Some(local) = self.qualified_local(name) {
+        if self.is_zilog
+            && let Some(local) = self.qualified_local(name)
+        {
             return local;
         }
         match self.globals.get(&code) {

@@ -62,9 +62,11 @@ impl Options {
 /// The notation of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Notation {
-    /// TDL's.
+    /// TDL's, as ZASM 2.21 reads it.
     #[default]
     Tdl,
+    /// TDL's, as its successor PASM 1.02 reads it.
+    Pasm,
     /// Zilog's mnemonics with the directives of M80 and pasmo.
     Zilog,
 }

@@ -34,7 +34,8 @@ impl Assembler<'_> {
                 continue;
             }
             let text = Arc::clone(&frame.text);
-            let Frame { base, source, call, .. } = *frame;
+            let Frame { base, source, call, parameter_count, .. } = *frame;
+            self.names.parameter_count = parameter_count;
             let end = base + text.len() as u32;
             let mut cursor = Cursor::new(&text[frame.pos..], end).with_lines(frame.lines);
             while self.input.pending_change.is_none() && !cursor.rest().is_empty() {
@@ -136,6 +137,9 @@ impl Assembler<'_> {
             if cursor.peek() == Some(b':') {
                 self.label(name, span, cursor);
                 continue;
+            }
+            if self.is_pasm() && self.input.macro_depth() > 0 && cursor.eat(b'>') {
+                continue; // The target of a `.GOTO`.
             }
             let is_assignment = cursor.peek() == Some(b'=');
             return self.retry_after_macro(start, cursor, |asm, cursor| match is_assignment {

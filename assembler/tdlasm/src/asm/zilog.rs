@@ -261,7 +261,7 @@ fn separate(code: &[u8], at: u32, angles: bool) -> Vec<Operand<'_>> {
 fn value(asm: &mut Assembler<'_>, operand: Operand<'_>) -> Option<Value> {
     let mut cursor = Cursor::new(operand.text, operand.span().end);
     let expr = match asm.options.notation {
-        Notation::Tdl => asm.parse_expression(&mut cursor),
+        Notation::Tdl | Notation::Pasm => asm.parse_expression(&mut cursor),
         Notation::Zilog => match zilog::parse(&mut cursor, &mut asm.names, &mut asm.reading.ops) {
             Ok(expr) => expr,
             Err((span, message)) => {

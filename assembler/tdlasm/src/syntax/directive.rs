@@ -15,6 +15,10 @@ pub enum Directive {
     Define,
     /// `.EXIT`.
     Exit,
+    /// PASM's `.GOTO`.
+    Goto,
+    /// PASM's `.PROGID`.
+    ProgramId,
     /// `.ERROR`.
     Error,
     /// `.REMARK`.
@@ -210,6 +214,8 @@ impl Directive {
             Self::If(Condition::Identical | Condition::Different) => OperandKind::TextCondition(2),
             Self::If(_) => OperandKind::Condition,
             Self::Exit
+            | Self::Goto
+            | Self::ProgramId
             | Self::Byte
             | Self::Word
             | Self::Rad40
@@ -234,6 +240,10 @@ impl Directive {
             | Self::Format(_) => OperandKind::Expressions,
         }
     }
+
+    /// The directives that only PASM has.
+    pub const OF_PASM: &[(&str, Directive)] =
+        &[(".GOTO", Self::Goto), (".PROGID", Self::ProgramId)];
 
     /// The directives by their names, of which six characters are significant.
     pub const NAMES: &[(&str, Directive)] = &[

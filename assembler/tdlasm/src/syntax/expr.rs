@@ -12,6 +12,11 @@ use crate::source::Span;
 pub trait Intern {
     /// Returns the number of `name`; equal names have equal numbers.
     fn intern(&mut self, name: &[u8]) -> u32;
+
+    /// Returns the value of PASM's operand `&`, if there is one.
+    fn parameter_count(&self) -> Option<u16> {
+        None
+    }
 }
 
 /// The beginning of the name of a `..local`, whose meaning depends on the scope.
@@ -366,6 +371,12 @@ impl ExprParser<'_> {
                 Some(b'^') => {
                     self.radix_prefix(cursor);
                     continue;
+                }
+                Some(b'&') if names.parameter_count().is_some() => {
+                    cursor.advance(1);
+                    self.is_context_free = false;
+                    self.ops.extend(names.parameter_count().map(Op::Number));
+                    return true;
                 }
                 None | Some(b'\n' | b'\r' | b';') => return self.missing(cursor),
                 Some(_) => {

@@ -19,6 +19,7 @@ mod oracle_listings;
 mod oracle_objects;
 mod oracle_whole;
 mod overlap;
+mod pasm;
 mod robustness;
 mod roundtrip;
 #[cfg(feature = "system-tests")]

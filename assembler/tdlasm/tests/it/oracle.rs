@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use program::{Program, programs};
 
+pub(crate) use program::programs_by;
+
 /// The reasons for which a program may be in the table. For each, the user gets a message.
 const REASONS: [&str; 4] = ["end", "faulty-code", "hex-externals", "letters"];
 /// The number of programs that the original assembles without error: at least this many are the

@@ -62,8 +62,10 @@ enum Owner {
 
 pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
     let goal = goal(args)?;
+    // Files are read before a signal only sets a flag: the other end of a pipe may never write.
+    let config = args.board.plan()?;
     let interrupted = install_handler()?;
-    let mut boards = prepare(args, &goal)?;
+    let mut boards = prepare(&config, &goal)?;
     let target = boards.first().map_or_else(String::new, |it| it.board().target.phrase());
     let began = Instant::now();
     let began_there = board_time(&boards);
@@ -82,10 +84,10 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
 }
 
 /// Prepares the board; an unpaced simulated one once per processor, up to the chunks.
-fn prepare(args: &ExhaustArgs, goal: &ExhaustPlan) -> Result<Vec<SargonBoard>, CommandError> {
+fn prepare(config: &SargonConfig, goal: &ExhaustPlan) -> Result<Vec<SargonBoard>, CommandError> {
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let stretches = goal.range.len().div_ceil(CHUNK_ARRAYS.into());
-    let boards = prepare_pool(&args.board.plan()?, processors.min(stretches))?;
+    let boards = prepare_pool(config, processors.min(stretches))?;
     if let Some(rig) = boards.first() {
         if !rig.live.has_capability(capability::EXHAUST) {
             let message = format!("{} does not support EXHAUST", rig.live.identity);

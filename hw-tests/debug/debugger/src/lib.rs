@@ -1,6 +1,6 @@
-//! A debugger with reverse execution, a profiler and a coverage tool for Z80 programs on simulated
-//! boards. Real boards are debugged through the debug kernel: a simulated twin, which receives the
-//! same input, executes their reverse commands.
+//! A debugger with reverse execution for Z80 programs on simulated boards. Real boards are debugged
+//! through the debug kernel: a simulated twin, which receives the same input, executes their reverse
+//! commands.
 //!
 //! [`Machine`] is a simulated board with its programs. [`Debugger`] runs [`ExecCommand`]s and
 //! reports a [`HaltReason`]; [`commands`] parses the command language. The front ends are thin:
@@ -36,7 +36,6 @@ mod location;
 mod machine;
 mod motions;
 pub mod panes;
-pub mod profiling;
 mod program;
 mod render;
 mod session;

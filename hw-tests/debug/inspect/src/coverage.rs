@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use board_debugger::profiling::{Coverage, FileCoverage, coverage_table};
+use board_simulator::profiling::{Coverage, FileCoverage, coverage_table};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED};
 use cli_support::files::write_output;

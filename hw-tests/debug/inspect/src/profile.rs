@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use board_debugger::open_program;
-use board_debugger::profiling::{
+use board_simulator::profiling::{
     CallgrindProfile, StepCounter, annotated_source, comparison_table, flame_graph_svg, line_table,
     line_times, routine_table, routine_times, to_speedscope,
 };

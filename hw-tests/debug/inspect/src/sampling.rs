@@ -1,9 +1,16 @@
-//! `hw-inspect profile` of a board on a serial line, by sampling.
+//! `hw-inspect profile` of a board on a serial line: samples its program counter at random times.
+//!
+//! Zeros on the line halt the program by an interrupt. So code with interrupts disabled is never
+//! sampled; its samples count for the instruction after which they are enabled again.
 
-use board_debugger::Debugger;
-use board_debugger::profiling::{SampledRoutine, Samples, sample_table};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use board_debugger::{Debugger, ExecCommand, HaltReason, describe_halt};
+use board_simulator::profiling::{RoutineMap, qualified_name};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use cli_support::output::{json_line, print};
+use firmware::code_map::CodeMap;
 use firmware_wire::{Decoder, DecoderEvent, REPLY_BIT, Request, kind};
 use sargon_corpus::encode;
 use sargon_reference::Position;
@@ -18,6 +25,85 @@ const TOO_FAST: &str = "the board replies before it can be stopped: it must run 
 /// Samples before the replies after which the board is considered stuck.
 const MAX_SAMPLES_PER_ROUND: usize = 2_000;
 
+/// Maximum number of polls between two samples. The number is random, so that samples are not in
+/// phase with a program that loops.
+const MAX_POLLS_PER_SAMPLE: u32 = 4;
+
+/// The samples of a program.
+#[derive(Debug, Clone, Default)]
+struct Samples {
+    counts: BTreeMap<u16, u64>,
+    random: u32,
+}
+
+/// The number of samples in a routine.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+struct SampledRoutine {
+    /// The name of the routine.
+    name: String,
+    /// The number of samples.
+    samples: u64,
+    /// Their share of all samples, in percent.
+    percent: f64,
+    /// The standard error of that share, in percent.
+    error: f64,
+}
+
+impl Samples {
+    /// Runs the program for a random time, halts it, and records PC.
+    ///
+    /// # Errors
+    /// Returns the reason if the program halted otherwise.
+    fn take_sample(&mut self, debugger: &mut Debugger) -> Result<(), CommandError> {
+        // The generator of "Numerical Recipes"; its high bits are good enough here.
+        self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let mut polls = self.random >> 16;
+        polls = 1 + polls % MAX_POLLS_PER_SAMPLE;
+        let halt = debugger.run(ExecCommand::Continue, &mut |_| {
+            polls = polls.saturating_sub(1);
+            polls == 0
+        });
+        if halt != HaltReason::Paused {
+            return Err(CommandError::new(ENVIRONMENT, describe_halt(debugger, halt)));
+        }
+        *self.counts.entry(debugger.registers().pc).or_default() += 1;
+        Ok(())
+    }
+
+    /// Returns the number of all samples.
+    fn count(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// Returns the sampled routines, the most frequent first.
+    fn routines(&self, code: &CodeMap) -> Vec<SampledRoutine> {
+        let regions = RoutineMap::new(code, []);
+        let mut found: BTreeMap<u16, u64> = BTreeMap::new();
+        for (place, samples) in &self.counts {
+            *found.entry(regions.owner(*place).unwrap_or(*place)).or_default() += samples;
+        }
+        let all = self.count().max(1) as f64;
+        let routine = |(start, samples): (u16, u64)| {
+            let share = samples as f64 / all;
+            let error = (share * (1.0 - share) / all).sqrt() * 100.0;
+            let percent = share * 100.0;
+            SampledRoutine { name: qualified_name(code, start), samples, percent, error }
+        };
+        let mut routines: Vec<_> = found.into_iter().map(routine).collect();
+        routines.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.name.cmp(&b.name)));
+        routines
+    }
+}
+
+/// Formats a table of sampled routines.
+fn sample_table(routines: &[SampledRoutine]) -> String {
+    let mut text = " samples       %  ±       routine\n".to_owned();
+    for SampledRoutine { name, samples, percent, error } in routines {
+        let _ = writeln!(text, "{samples:8}  {percent:6.1}  {error:<6.1}  {name}");
+    }
+    text
+}
+
 pub(super) struct Sampling {
     /// The number of samples to take.
     pub(super) sample_count: u64,
@@ -30,7 +116,7 @@ impl Sampling {
         let _ = debugger.send(input); // fails only while stepping back
         let mut samples = Samples::default();
         while samples.count() < self.sample_count {
-            take_sample(&mut samples, debugger)?;
+            samples.take_sample(debugger)?;
         }
         self.show(&samples.routines(debugger.code()))
     }
@@ -43,7 +129,7 @@ impl Sampling {
         let (mut in_flight, mut first_reply, mut samples_in_round, mut empty_rounds) = (1, 0, 0, 0);
         while samples.count() < self.sample_count {
             let before = samples.clone();
-            take_sample(&mut samples, debugger)?;
+            samples.take_sample(debugger)?;
             samples_in_round += 1;
             if count_replies(&debugger.output()[first_reply..]) < in_flight {
                 if samples_in_round == MAX_SAMPLES_PER_ROUND {
@@ -73,11 +159,6 @@ impl Sampling {
         }
         Ok(0)
     }
-}
-
-fn take_sample(samples: &mut Samples, debugger: &mut Debugger) -> Result<(), CommandError> {
-    let taken = samples.take_sample(debugger);
-    taken.map_err(|problem| CommandError::new(ENVIRONMENT, problem))
 }
 
 fn request(position: &Position) -> Vec<u8> {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use board_debugger::profiling::StepCounter;
 use board_debugger::{LoadedProgram, board_with_program};
+use board_simulator::profiling::StepCounter;
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
 use cli_support::text::unescape;

@@ -16,7 +16,7 @@ mod loads;
 mod lossy;
 use crate::programs;
 mod corrupted_line;
-mod states;
+pub(crate) mod states;
 #[cfg(feature = "system-tests")]
 mod system;
 mod virtual_bench;

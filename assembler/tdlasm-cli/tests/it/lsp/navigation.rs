@@ -32,6 +32,16 @@ fn a_symbol_leads_to_its_definition_above_or_below() {
 }
 
 #[test]
+fn labels_are_found_in_zilogs_notation() {
+    const FILE: &str = "file:///nowhere/a.z80";
+    let mut client = Client::new(None);
+    client.open(FILE, "count_up equ 1\nstart:\n ld a,count_up\n.next jr .next\n jp start\n");
+    assert_eq!(definition(&mut client, FILE, ("count_up", 1)), ["a.z80:0:0-8"]);
+    assert_eq!(definition(&mut client, FILE, ("start", 1)), ["a.z80:1:0-5"]);
+    assert_eq!(definition(&mut client, FILE, (".next", 1)), ["a.z80:3:0-5"]);
+}
+
+#[test]
 fn six_letters_count_and_a_variable_has_several_definitions() {
     let mut client = Client::new(None);
     client.open(FILE, "COUNTER = 1\nCOUNTED = COUNTERS+1\n .BYTE COUNTX\n .END\n");

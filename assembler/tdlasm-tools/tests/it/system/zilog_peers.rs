@@ -1,5 +1,13 @@
 //! Other assemblers make the same bytes of sources in Zilog's notation.
 
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tdlasm::link::{Layout, link};
+use tdlasm::source::DiskLoader;
+use tdlasm::{Notation, Options, assemble};
+
 use super::peer::Peer;
 use crate::generator::random::Random;
 use crate::zilog_forms::{Instruction, assembled, instructions};
@@ -75,6 +83,32 @@ fn other_assemblers_make_the_same_of_programs_in_zilogs_notation() {
             program.write(&instructions);
             compare(peer, &program.text);
         }
+    }
+}
+
+/// The example programs and the header of Debian's package of z80asm.
+const EXAMPLES: &str = "/usr/share/doc/z80asm/examples";
+const HEADERS: &str = "/usr/share/z80asm/headers";
+
+#[test]
+fn example_programs_of_z80asm_need_no_change() {
+    for name in ["hello", "macro"] {
+        let file = Path::new(EXAMPLES).join(format!("{name}.asm"));
+        let folder = tempfile::tempdir().expect("a folder");
+        let output = folder.path().join("a.bin");
+        let mut command = Command::new("z80asm");
+        command.current_dir(EXAMPLES).arg("-I").arg(format!("{HEADERS}/"));
+        let status = command.arg("-o").arg(&output).arg(&file).status().expect("z80asm");
+        assert!(status.success(), "{name}");
+        let mut options = Options { notation: Notation::Zilog, ..Options::default() };
+        options.include_dirs = vec![HEADERS.into()];
+        let assembly = assemble(&DiskLoader, &[file], &options).expect("a program without errors");
+        let program = link(&assembly.modules, &Layout::flat(0)).expect("a program that links");
+        let theirs = fs::read(output).expect("the program");
+        // The room that DS reserves at the end has no bytes here.
+        let mut ours = program.image.flat(0);
+        ours.resize(theirs.len(), 0);
+        assert!(ours == theirs, "{name}");
     }
 }
 

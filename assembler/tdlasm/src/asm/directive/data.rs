@@ -63,8 +63,10 @@ pub(super) fn write_texts(
             None | Some(b'\n' | b'\r' | b';') => break,
             Some(b']') if asm.input.is_enclosed() => {
                 cursor.advance(1);
-                lost |= !asm.close_block(cursor);
+                // PASM has no such fault.
+                lost |= !asm.close_block(cursor) && !asm.is_pasm();
             }
+            Some(b',') if asm.is_pasm() => cursor.advance(1),
             Some(b'[') => {
                 lost = false;
                 broken = !write_bracketed_byte(asm, cursor, before)?;

@@ -197,7 +197,7 @@ fn body(
             }
             Some((Directive::EndMacro, _)) => depth -= 1,
             Some((Directive::Local, at)) if depth == 0 => {
-                cursor.advance(at + b"LOCAL".len());
+                cursor.advance(at + zilog::symbol(&cursor.rest()[at..]).len());
                 let words = parameter_words(cursor);
                 parameters.extend(words.iter().map(|word| parameter(*word, true)));
             }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tdlasm::asm::run;
 use tdlasm::module::Module;
 use tdlasm::source::MemoryLoader;
-use tdlasm::{Assembly, ConsoleReply, Options};
+use tdlasm::{Assembly, ConsoleReply, Notation, Options};
 
 use super::cells::{code_of, expected_code};
 
@@ -34,9 +34,15 @@ pub(crate) struct Program {
 
 /// Reads all programs and assembles them.
 pub(crate) fn programs() -> Vec<Program> {
+    programs_by(Notation::Tdl)
+}
+
+/// Reads all programs, with the answers of ZASM or PASM, and assembles them as that does.
+pub(crate) fn programs_by(original: Notation) -> Vec<Program> {
     let mut text = String::new();
     flate2::read::GzDecoder::new(PROGRAMS).read_to_string(&mut text).expect("a text");
-    text.lines().map(|line| Program::new(&serde_json::from_str(line).expect("JSON"))).collect()
+    let records = text.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    records.map(|record| Program::new(&record, original)).collect()
 }
 
 fn text_of(value: &Value) -> String {
@@ -48,8 +54,15 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
 }
 
 impl Program {
-    fn new(record: &Value) -> Self {
-        let original = &record["zasm"];
+    fn new(record: &Value, by: Notation) -> Self {
+        let mut original = record["zasm"].clone();
+        if by == Notation::Pasm
+            && let (Some(all), Some(others)) =
+                (original.as_object_mut(), record["pasm"].as_object())
+        {
+            // PASM's answers, as far as they differ.
+            all.extend(others.clone());
+        }
         let mut letters = Letters::new();
         for row in list(&original["errors"]) {
             let line = row[0].as_u64().expect("a line") as u32;
@@ -58,12 +71,12 @@ impl Program {
         let source = text_of(&record["source"]);
         Self {
             id: text_of(&record["id"]),
-            fatal: original.get("fatal").map(text_of),
+            fatal: original.get("fatal").filter(|text| text.is_string()).map(text_of),
             letters,
             symbols: original["symbols"].as_str().unwrap_or_default().to_owned(),
             console: list(&original["console"]).map(text_of).collect(),
             modules: list(&original["modules"]).cloned().collect(),
-            ours: assemble(&source, list(&record["answers"]).map(text_of)),
+            ours: assemble(&source, by, list(&record["answers"]).map(text_of)),
             source,
         }
     }
@@ -140,6 +153,11 @@ impl Program {
         self.console.iter().all(|printed| messages.any(|message| message == printed))
     }
 
+    /// Returns `true` if we accept the program, with the same code.
+    pub(crate) fn has_same_code(&self) -> bool {
+        !self.ours.has_errors() && self.same_code()
+    }
+
     fn same_code(&self) -> bool {
         // Each module is written when it ends, in the form that it requests.
         let mut texts = self.source.split(".PRGEND");
@@ -183,10 +201,10 @@ fn flag(base: u32) -> String {
     }
 }
 
-fn assemble(source: &str, answers: impl Iterator<Item = String>) -> Assembly {
+fn assemble(source: &str, notation: Notation, answers: impl Iterator<Item = String>) -> Assembly {
     let spare = std::iter::repeat_n(String::new(), SPARE_ANSWERS);
     let answers = answers.chain(spare).map(|keys| ConsoleReply { name: None, keys }).collect();
-    let options = Options { console_replies: answers, ..Options::default() };
+    let options = Options { console_replies: answers, notation, ..Options::default() };
     let loader = MemoryLoader::new().with("p.asm", source.replace('\n', "\r\n"));
     run(&loader, &["p.asm".into()], &options)
 }

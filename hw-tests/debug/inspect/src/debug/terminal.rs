@@ -44,14 +44,7 @@ pub(super) fn show(
                 return closed(stop);
             }
         }
-        let key = match event::read()? {
-            Event::Paste(text) => {
-                screen.paste(&text);
-                continue;
-            }
-            event => pressed(event),
-        };
-        let Some(key) = key else { continue };
+        let Some(key) = next_key(screen, debugger, false)? else { continue };
         let Some(line) = screen.handle_key(debugger, key) else { continue };
         let mut running = RunningBoard::new(terminal, console, stop, shown);
         let goes_on = match ["c", "run"].contains(&line.trim()) {
@@ -93,12 +86,22 @@ fn closed(stop: &AtomicBool) -> io::Result<u8> {
     }
 }
 
-/// The key of an event, if it is one that goes down.
-fn pressed(event: Event) -> Option<KeyEvent> {
-    match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => Some(key),
-        _ => None,
+/// Returns the key of the next event, if it is one that goes down. Pasted text goes to the command
+/// line, or to a running board with its console.
+fn next_key(
+    screen: &mut Screen,
+    debugger: &mut Debugger,
+    is_running: bool,
+) -> io::Result<Option<KeyEvent>> {
+    match event::read()? {
+        Event::Paste(text) if is_running && screen.shows_console() && !screen.has_prompt() => {
+            screen.send(debugger, text.replace('\n', "\r").as_bytes());
+        }
+        Event::Paste(text) => screen.paste(&text),
+        Event::Key(key) if key.kind != KeyEventKind::Release => return Ok(Some(key)),
+        _ => {}
     }
+    Ok(None)
 }
 
 /// Whether a key is Ctrl-C, which is no signal on a terminal in raw mode.
@@ -180,18 +183,7 @@ impl<'a> RunningBoard<'a> {
         self.quits |= has_ended(self.stop);
         self.has_stopped |= self.quits;
         while !self.has_stopped && has_event(Duration::ZERO, self.stop)? {
-            let key = match event::read()? {
-                Event::Paste(text) if screen.shows_console() && !screen.has_prompt() => {
-                    screen.send(debugger, text.replace('\n', "\r").as_bytes());
-                    continue;
-                }
-                Event::Paste(text) => {
-                    screen.paste(&text);
-                    continue;
-                }
-                event => pressed(event),
-            };
-            let Some(key) = key else { continue };
+            let Some(key) = next_key(screen, debugger, true)? else { continue };
             // Keys for the console are sent, and the others are answered at once.
             match key.code {
                 _ if is_interrupt(&key) => self.has_stopped = true,

@@ -1,7 +1,7 @@
 //! Coverage: the lines that run for given requests, and the command.
 
 use board_debugger::Machine;
-use board_debugger::profiling::{Coverage, FileCoverage, StepCounter};
+use board_simulator::profiling::{Coverage, FileCoverage, StepCounter};
 use firmware::ProgramKind;
 use firmware::build::build_with;
 use firmware::code_map::CodeMap;

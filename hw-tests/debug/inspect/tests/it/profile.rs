@@ -1,7 +1,7 @@
 //! T-states by routine and line: the figures against the instruction table and the board's
 //! clock, and the command.
 
-use board_debugger::profiling::{StepCounter, flame_graph_svg, line_times, routine_times};
+use board_simulator::profiling::{StepCounter, flame_graph_svg, line_times, routine_times};
 use firmware::code_map::CodeMap;
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;

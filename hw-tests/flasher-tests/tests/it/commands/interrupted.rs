@@ -1,15 +1,21 @@
 //! Ctrl-C: every command closes its port, prints the state of the board, and exits with 130.
 
+use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read};
-use std::process::Child;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use board_simulator::Pace;
 use monitor_standins::{Cpm, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Scm};
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::commands::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
+use crate::programs;
 
 /// Bytes of a program whose upload takes seconds at the board's clock.
 const LONG: usize = 0x6000;
@@ -132,5 +138,61 @@ fn waiting_for_a_silent_board_can_be_interrupted() {
         let server = MonitorServer::start(peer, options).expect("a pseudo-terminal");
         let port = server.path().to_string_lossy().into_owned();
         run_until_interrupted(&port, command, "").assert_ends(130, &["interrupted while "]);
+    }
+}
+
+/// Starts a command that reads a pipe, presses Ctrl-C once it does, and waits for its end.
+fn interrupt_at_pipe(folder: &Path, number: usize, words: &[&str]) {
+    let pipe = folder.join(format!("pipe{number}"));
+    let mode = Mode::RUSR | Mode::WUSR;
+    mknodat(CWD, &pipe, FileType::Fifo, mode, 0).expect("a pipe");
+    let mut command = Command::new(programs::path(words[0]));
+    command.args(&words[1..]).arg(&pipe).env("XDG_CONFIG_HOME", "/nonexistent");
+    let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    // Without waiting, a pipe opens for writing only if it is open for reading.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let opened = || OpenOptions::new().write(true).custom_flags(flags).open(&pipe).ok();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let _writer = loop {
+        assert!(Instant::now() < deadline, "{words:?}: the pipe is not read");
+        match opened() {
+            Some(writer) => break writer,
+            None => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    interrupt(&child);
+    let ended = loop {
+        assert!(Instant::now() < deadline, "{words:?}: the first signal does not end it");
+        match child.try_wait().expect("it is ours") {
+            Some(status) => break status,
+            None => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let is_interrupted = ended.signal() == Some(Signal::INT.as_raw()) || ended.code() == Some(130);
+    assert!(is_interrupted, "{words:?}: {ended:?}");
+}
+
+#[test]
+fn the_first_signal_ends_a_command_that_reads_a_pipe() {
+    const EMPTY: &str = "8/8/8/8/8/8/8/K6k w - - 0 1";
+    let commands: [&[&str]; 14] = [
+        &["hw-tests", "run", "--app"],
+        &["hw-tests", "run", "--rom"],
+        &["hw-tests", "run", "--listing"],
+        &["hw-tests", "run", "--corpus"],
+        &["hw-tests", "run", "--port", "x", "--rig-file"],
+        &["hw-tests", "doctor", "--rom"],
+        &["hw-tests", "test"],
+        &["hw-tests", "call"],
+        &["sargon", "exhaust", "--app"],
+        &["sargon", "exhaust", "--rom"],
+        &["sargon", "exhaust", "--listing"],
+        &["sargon", "explain", EMPTY, "a1", "--listing"],
+        &["rcflash", "probe", "--port", "x", "--rig-file"],
+        &["rcflash", "setup", "--port", "x", "--rig-file"],
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    for (number, words) in commands.into_iter().enumerate() {
+        interrupt_at_pipe(folder.path(), number, words);
     }
 }

@@ -51,6 +51,19 @@ fn a_binary_is_started_at_the_address_that_is_given() {
 }
 
 #[test]
+fn a_source_in_zilogs_notation_is_assembled_and_started() {
+    let folder = Folder::new();
+    let text = "        org 9000h\nagain   ld a,1\n        jr again\n";
+    for (name, more) in [("loop.z80", &[][..]), ("loop.asm", &["--zilog"])] {
+        // The program keeps the board.
+        let bench = Bench::classic();
+        let file = folder.file(name, text);
+        let run = [&["run", &*file, "--idle-exit", "100ms"], more].concat();
+        on(&bench.port, &run).assert_ends(0, &["4 bytes at 9000h", "started at 9000h"]);
+    }
+}
+
+#[test]
 fn the_rom_is_read_as_binary_and_as_hex() {
     let bench = Bench::classic();
     let folder = Folder::new();

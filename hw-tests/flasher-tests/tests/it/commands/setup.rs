@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::commands::bench::{Bench, Folder, RunEnd, program, rcflash};
 use crate::commands::interrupted::interrupt;
+use crate::loaders::states::each_row;
 use crate::screen::TerminalSession;
 
 fn setup(folder: &Folder, port: &str, more: &[&str]) -> RunEnd {
@@ -106,6 +107,28 @@ fn at_a_terminal_the_board_is_asked_for_until_one_is_named() {
         let rig = std::fs::read_to_string(folder.name("rig.toml")).expect("it was written");
         assert!(rig.contains(&format!("board = \"{board}\"\n")), "{rig}");
     }
+}
+
+/// Wrong answers to both questions, each of which is asked again, a no to a proposed board, and a
+/// right one.
+const ANSWERS: &str = "zx81\nn\n99\nSC131\n";
+
+#[test]
+fn each_recorded_monitor_in_each_state_is_set_up_after_wrong_answers() {
+    each_row(
+        |_| true,
+        |_, row| {
+            let folder = Folder::new();
+            let dialogue = [("at 115200 baud", ANSWERS)];
+            let (code, seen) = answered(&folder, row.prepared(), &dialogue);
+            let rig = std::fs::read_to_string(folder.name("rig.toml")).unwrap_or_default();
+            let is_named = seen.contains(row.prints.trim_end_matches(" (guessed)"));
+            let asks_again = seen.contains("no board of the list is called '99'");
+            let is_right = code == Some(0) && rig.contains("board = \"sc131\"\n");
+            let name = format!("{}, {}: {code:?} {seen}", row.monitor, row.state);
+            if is_named && asks_again && is_right { Vec::new() } else { vec![name] }
+        },
+    );
 }
 
 #[test]

@@ -126,8 +126,9 @@ fn problems(via: &str, board: &str, peer: Peer) -> Vec<String> {
     let punctual = LateLine::new(peer(), None);
     start(&punctual, &config, &programs).expect("it starts and returns");
     let count = punctual.steps.load(Ordering::Relaxed);
-    let is_tried =
-        |step: &usize| *step < EDGE_STEPS || *step + EDGE_STEPS >= count || step % STRIDE == 0;
+    let is_tried = |step: &usize| {
+        *step < EDGE_STEPS || *step + EDGE_STEPS >= count || step.is_multiple_of(STRIDE)
+    };
     let tries =
         (0..count).filter(is_tried).flat_map(|step| [(step, 3000), (step, step * 137 % 3000)]);
     let problem = |(step, delay)| {

@@ -129,3 +129,18 @@ impl SetupError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_does_not_reply_is_named_with_the_chips_that_were_tried() {
+        let message = |kind| SetupError::NoReply(kind).to_string();
+        for kind in [UartKind::Acia, UartKind::Sio] {
+            assert!(message(kind).contains("the driver of the 68B50 or the SIO:"));
+        }
+        assert!(message(UartKind::Asci).contains("the driver of the Z180 ASCI:"));
+        assert!(message(UartKind::Ns550).contains("the driver of the 16C550:"));
+    }
+}

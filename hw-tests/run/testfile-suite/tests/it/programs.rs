@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tdlasm::source::DiskLoader;
-use testfile_suite::{FileErrors, SimulatedMachine, TestFile, run_build};
+use testfile_suite::{FileErrors, TestFile, run_build};
 
 use crate::run;
 
@@ -20,7 +20,7 @@ pub(crate) fn corpus(path: &str) -> PathBuf {
 /// Returns the findings of the cases of a test file.
 pub(crate) fn findings(path: &Path, text: &str) -> Result<Vec<String>, FileErrors> {
     let file = TestFile::parse(path, text, &DiskLoader)?;
-    let mut machine = SimulatedMachine::new(&file.program);
+    let mut machine = file.program.machine();
     let mut found = Vec::new();
     let ran =
         run(&file, &mut machine, &Default::default(), &mut |result| {
@@ -332,6 +332,17 @@ fn sources_are_assembled_with_the_settings_of_their_project() {
     assert_eq!(findings(&path, &case("COUNTER")), Ok(Vec::new()));
     let error = findings(&path, &case("COUNTERS")).expect_err("all letters count").to_string();
     assert!(error.contains("unknown name 'COUNTERS'"), "{error}");
+}
+
+#[test]
+fn a_source_in_zilogs_notation_is_tested_like_any_other() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
+    write("a.z80", "STEPS EQU 1\n\tPUBLIC COUNTER_UP\nCOUNTER_UP:\n\tADD A,STEPS\n\tRET\n");
+    let path = folder.path().join("a.test.toml");
+    let text = "sources = [\"a.z80\"]\n[[case]]\nname = \"a\"\ncall = \"COUNTER_UP\"\n\
+                in.A = 2\nexpect.A = 3\n";
+    assert_eq!(findings(&path, text), Ok(Vec::new()));
 }
 
 #[test]
