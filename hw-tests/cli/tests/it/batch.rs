@@ -65,8 +65,7 @@ FINISH: PUSH PSW
         MOV A,L
         CPI 0A5H
         JRNZ .
-        MVI A,4
-        CALL SEND
+        CALL MARK
         POP PSW
         PUSH PSW
         RRC
@@ -84,6 +83,8 @@ FINISH: PUSH PSW
         ORA L
         JRNZ ..WAIT
         JMP 0
+MARK:   MVI A,4                 ; called, so that no copy in a receive buffer sends it once this is wiped
+        JMP SEND
 MAIN:
 ";
 

@@ -99,6 +99,6 @@ fn two_hundred_programs_of_sdcc_have_their_verdicts_under_each_monitor() {
 }
 
 #[test]
-fn five_thousand_programs_that_crash_at_random_have_their_verdicts() {
-    crashes::check(54, 5_000, &[]);
+fn ten_thousand_programs_that_crash_at_random_have_their_verdicts() {
+    crashes::check(54, 10_000, &[]);
 }
