@@ -15,7 +15,7 @@ use super::stops::{StopKind, StopPoints};
 use super::target::Target;
 use super::timeline::{CallStack, OpenCall, Timeline};
 
-pub use custom_pane::{CustomPane, PaneVariable};
+pub use custom_pane::{CustomPane, PaneHeading, PaneVariable};
 
 /// A callback that is polled while the board runs; returning `true` stops it. It may inspect the
 /// debugger, set breakpoints and send bytes.
