@@ -58,7 +58,7 @@ pub(super) struct Target {
     memory: RefCell<BTreeMap<u16, Vec<u8>>>,
     pub(super) output: Vec<u8>,
     pub(super) unsent: Vec<u8>,
-    last_error: RefCell<Option<String>>,
+    pub(super) last_error: RefCell<Option<String>>,
     /// Whether the line, or what is recorded of it, has failed since the last motion.
     pub(super) has_line_failed: Cell<bool>,
     pub(super) twin: Twin,
@@ -221,10 +221,6 @@ impl Target {
                 problem
             }
         }
-    }
-
-    pub(super) fn last_error(&self) -> Option<String> {
-        self.last_error.borrow().clone()
     }
 
     pub(super) fn clear_error(&self) {
