@@ -17,6 +17,9 @@ use rcflash_link::rig::{DEFAULT_BOARD, RigFile};
 
 #[derive(Debug, Args)]
 pub(super) struct TargetArgs {
+    /// The board's profile; the default is that of the rig file, or rc2014-classic
+    #[arg(long, value_name = "PROFILE")]
+    pub(super) board: Option<String>,
     /// Use a real board, by the debug kernel: its name in the rig file, its serial device, or an
     /// address: tcp://host:port, rfc2217://host:port or ws://host:port/path
     #[arg(long, group = "connection", value_name = "NAME|DEVICE|ADDRESS", help_heading = "Board")]
@@ -44,9 +47,10 @@ impl TargetArgs {
     }
 
     /// Returns the profile of the board: the named one, that of the rig file, or the default.
-    pub(super) fn profile(&self, board: Option<&str>) -> Result<BoardProfile, CommandError> {
-        let of_rig = self.board()?.map_or_else(|| DEFAULT_BOARD.to_owned(), |(_, name)| name);
-        Ok(BoardProfile::named(board.unwrap_or(&of_rig))?)
+    pub(super) fn profile(&self) -> Result<BoardProfile, CommandError> {
+        let of_rig =
+            self.choose_board()?.map_or_else(|| DEFAULT_BOARD.to_owned(), |(_, name)| name);
+        Ok(BoardProfile::named(self.board.as_ref().unwrap_or(&of_rig))?)
     }
 
     fn choice(&self) -> Option<RigChoice> {
@@ -54,7 +58,7 @@ impl TargetArgs {
     }
 
     /// Returns the board that is used by the debug kernel, and the name of its profile.
-    fn board(&self) -> Result<Option<(BoardKind, String)>, CommandError> {
+    fn choose_board(&self) -> Result<Option<(BoardKind, String)>, CommandError> {
         let read = || RigFile::read(self.rig_file.as_deref());
         self.choice().map(|choice| choice.board(read)).transpose()
     }
@@ -65,7 +69,7 @@ impl TargetArgs {
         &self,
         profile: &BoardProfile,
     ) -> Result<Option<KernelLine>, CommandError> {
-        let Some((board, _)) = self.board()? else { return Ok(None) };
+        let Some((board, _)) = self.choose_board()? else { return Ok(None) };
         if let Some(file) = self.record.as_ref().filter(|file| !self.force && file.is_file()) {
             let file = file.escaped();
             let problem = format!("{file} exists: replace it with --force, or name another file");
