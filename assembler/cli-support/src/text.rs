@@ -325,6 +325,16 @@ pub fn is_stdout_closed() -> bool {
     STDOUT_CLOSED.load(Ordering::Relaxed)
 }
 
+/// Returns a command line, quoted for a shell.
+pub fn command_line(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    let quoted = |word: &str| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", escape_controls(word).replace('\'', "'\\''")),
+    };
+    words.into_iter().map(|word| quoted(word.as_ref())).collect::<Vec<_>>().join(" ")
+}
+
 /// Replaces the escapes `\r`, `\n`, `\t`, `\\` and `\xHH` in a text; returns its bytes.
 ///
 /// # Errors

@@ -85,10 +85,8 @@ fn labels(lines: &[Line<'_>], names: &[(u16, String)]) -> BTreeMap<u16, String> 
         }
     }
     for line in lines {
-        let Some(target) = line.instruction.as_ref().and_then(|found| target(found, line.address))
-        else {
-            continue;
-        };
+        let target = line.instruction.as_ref().and_then(|found| found.target(line.address));
+        let Some(target) = target else { continue };
         let name = format!("L{target:04X}");
         if lines.binary_search_by_key(&target, |line| line.address).is_ok()
             && !taken.contains(&name)
@@ -110,15 +108,6 @@ fn is_usable(name: &str) -> bool {
         let name = significant(name);
         FORMS.iter().all(|form| form.mnemonic != name)
             && Register::NAMES.iter().all(|(register, _)| *register != name)
-    }
-}
-
-/// Returns the target of a jump or call.
-fn target(decoded: &Decoded, address: u16) -> Option<u16> {
-    match decoded.form.slots[0] {
-        Slot::Relative => Some(address.wrapping_add(decoded.value)),
-        Slot::Word if decoded.form.mnemonic.starts_with(['J', 'C']) => Some(decoded.value),
-        _ => None,
     }
 }
 

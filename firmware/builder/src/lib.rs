@@ -18,6 +18,7 @@ pub mod evaluator;
 mod exit;
 mod listing;
 pub mod profile;
+pub mod program_areas;
 mod sources;
 
 pub use sources::{BUILT_IN_ROOT, ProgramKind, source};

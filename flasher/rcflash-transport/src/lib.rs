@@ -66,7 +66,9 @@ pub struct ByteCounts {
 /// A byte stream to and from a board.
 pub trait Transport {
     /// Returns the name of the port or address, for messages.
-    fn name(&self) -> &str;
+    fn name(&self) -> &str {
+        self.inner().map_or("", |inner| inner.name())
+    }
 
     /// Returns the transport that this one wraps, which does what this one does not define itself.
     fn inner(&self) -> Option<&dyn Transport> {

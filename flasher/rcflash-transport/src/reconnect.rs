@@ -125,10 +125,6 @@ impl ReconnectingTransport {
 }
 
 impl Transport for ReconnectingTransport {
-    fn name(&self) -> &str {
-        self.transport.name()
-    }
-
     fn inner(&self) -> Option<&dyn Transport> {
         Some(&*self.transport)
     }

@@ -92,7 +92,7 @@ pub(crate) fn profile(name: Option<&str>) -> Result<BoardProfile, PageError> {
 pub(crate) fn plan(profile: BoardProfile, evaluator: &EvaluatorSources) -> SargonConfig {
     let board = BoardKind::InProcess;
     let board = BoardConfig { board, ..BoardConfig::simulated(profile) };
-    SargonConfig { board, suite: evaluator.built_in().into() }
+    SargonConfig { evaluator: evaluator.built_in(), ..board.into() }
 }
 
 /// Powers a board up, loads the application and starts it; `wrap` may put another in its place.

@@ -5,7 +5,7 @@ use std::path::Path;
 use rcflash_transport::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use testfile_suite::{SimulatedMachine, TestFile, TestOptions, TestResult, run_one};
+use testfile_suite::{RoutineMachine, TestFile, TestOptions, TestResult, run_one};
 
 use crate::assemble::loader;
 use crate::board::SourceFile;
@@ -25,7 +25,7 @@ pub(crate) struct TestRequest {
 
 pub(crate) struct TestRun {
     file: TestFile,
-    machine: SimulatedMachine,
+    machine: RoutineMachine,
     results: Vec<Value>,
     is_stopped: bool,
 }
@@ -37,7 +37,7 @@ impl TestRun {
         let text = text.ok_or_else(|| PageError::new("no such test file"))?;
         let file = TestFile::parse(Path::new(test), text, &loader(files));
         let file = file.map_err(PageError::new)?;
-        let machine = SimulatedMachine::new(&file.program);
+        let machine = file.program.machine();
         Ok(Self { file, machine, results: Vec::new(), is_stopped: false })
     }
 

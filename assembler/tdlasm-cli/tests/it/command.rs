@@ -202,6 +202,18 @@ fn a_source_in_zilogs_notation_has_one_message() {
 }
 
 #[test]
+fn the_dialect_is_that_of_zasm_or_of_pasm() {
+    let bench = Bench::new();
+    // ZASM loses the last byte before the bracket.
+    bench.file("a.asm", " .IFE 0,[.ASCII 'ABC']\n .END\n");
+    for (more, bytes) in [(&[][..], "AB"), (&["--dialect", "pasm"], "ABC")] {
+        let (code, _, stderr) = bench.run(&[&["asm", "a.asm", "-o", "a.bin"], more].concat());
+        assert_eq!(code, 0, "{stderr}");
+        assert_eq!(fs::read_to_string(bench.path("a.bin")).expect("the program"), bytes);
+    }
+}
+
+#[test]
 fn the_depfile_names_every_file_that_was_read() {
     let bench = Bench::new();
     bench.file("a.asm", " .INSERT b.inc\n .END\n");

@@ -19,6 +19,18 @@ pub struct Decoded {
     pub length: usize,
 }
 
+impl Decoded {
+    /// Returns where the instruction at `address` jumps to, or what it calls; `None` if it does
+    /// neither, or if the address is in a register or that of a restart.
+    pub fn target(&self, address: u16) -> Option<u16> {
+        match self.form.slots[0] {
+            Slot::Relative => Some(address.wrapping_add(self.value)),
+            Slot::Word if self.form.mnemonic.starts_with(['J', 'C']) => Some(self.value),
+            _ => None,
+        }
+    }
+}
+
 /// The meaning of an opcode.
 #[derive(Debug, Clone, Copy)]
 struct Entry {

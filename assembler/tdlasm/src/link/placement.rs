@@ -1,6 +1,7 @@
 //! Places sections at addresses by the rules of the layout.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::error::{Errors, LinkError};
 use super::layout::{Layout, Region, Rule};
@@ -17,6 +18,13 @@ pub struct PlacedSection {
     pub address: u16,
     /// The size in bytes, including reserved space.
     pub size: u32,
+}
+
+impl PlacedSection {
+    /// Returns its addresses; the end is at most 10000H.
+    pub fn addresses(&self) -> Range<u32> {
+        u32::from(self.address)..u32::from(self.address) + self.size
+    }
 }
 
 /// The addresses of all sections that are not empty.

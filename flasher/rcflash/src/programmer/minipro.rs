@@ -10,6 +10,7 @@ use std::process::{Command, ExitStatus};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use cli_support::text::command_line;
 use rcflash_transport::child::{ChildEnd, run};
 
 use super::chip::{Chip, ChipKind};
@@ -153,8 +154,8 @@ impl WriteJob<'_> {
     /// Returns the command that programs the chip, quoted for a shell.
     pub(crate) fn command_line(&self) -> String {
         let arguments = self.arguments(Step::Write, self.file);
-        let arguments = arguments.iter().map(|word| quoted(&word.to_string_lossy()));
-        std::iter::once(PROGRAM.to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+        let arguments = arguments.iter().map(|word| word.to_string_lossy().into_owned());
+        command_line(std::iter::once(PROGRAM.to_owned()).chain(arguments))
     }
 
     /// Programs the chip, reads it back, and compares it with `bytes`. Passes the output of
@@ -266,14 +267,6 @@ pub(crate) fn strip_escapes(output: &[u8]) -> String {
         }
     }
     text
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./@+:,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

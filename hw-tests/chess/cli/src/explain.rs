@@ -48,7 +48,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
         return Err(empty_square(args.square));
     }
     let mut plan = args.board.plan()?;
-    plan.suite.record_exchange_calls = true;
+    plan.record_exchange_calls = true;
     let mut rig = SargonBoard::prepare(&plan)?;
     let battle = Explanation::run_exchange(&mut rig, position, args.square, args.values)?;
     print(&show::explanation(&battle))?;
@@ -70,7 +70,7 @@ impl Explanation {
         square: Square,
         values: PointValues,
     ) -> Result<Self, CommandError> {
-        let Evaluation { pins, squares, .. } = evaluate_as(&position, rig.behaviour());
+        let Evaluation { pins, squares, .. } = evaluate_as(&position, rig.criteria.behaviour);
         let result = squares.into_iter().find(|result| result.square == square);
         let Some(SquareResult { piece, array, .. }) = result else {
             return Err(empty_square(square));

@@ -1,6 +1,7 @@
 //! The command `sargon`: chess positions and their exchange values, on the host and on boards.
 
 mod behaviours;
+mod booking;
 mod captures;
 mod compare_see;
 mod corpus;

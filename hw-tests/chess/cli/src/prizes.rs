@@ -117,7 +117,7 @@ impl PositionPrizes {
         let board = rig
             .request_points(position, mover, moved)
             .map_err(|e| CommandError::new(ENVIRONMENT, e))?;
-        let host = host(position, rig.behaviour(), mover, moved);
+        let host = host(position, rig.criteria.behaviour, mover, moved);
         Ok(Self { mover, moved, host, board })
     }
 

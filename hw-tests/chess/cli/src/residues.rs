@@ -71,8 +71,8 @@ pub(super) fn residues(args: &ResiduesArgs) -> CommandResult {
             let seen = rig
                 .request_position(position)
                 .map_err(|error| CommandError::new(ENVIRONMENT, error))?;
-            print(&named.json(&position_entry(position, rig.behaviour(), &seen))?)?;
-            let stated = documented_residues(&named.entry, rig.behaviour(), position);
+            print(&named.json(&position_entry(position, rig.criteria.behaviour, &seen))?)?;
+            let stated = documented_residues(&named.entry, rig.criteria.behaviour, position);
             let stated = stated.map_err(|problem| {
                 CommandError::new(ENVIRONMENT, format!("{}: {problem}", named.id))
             })?;

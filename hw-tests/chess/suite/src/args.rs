@@ -141,7 +141,7 @@ impl SargonBoardArgs {
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.own().cloned() };
         let application = self.app.as_deref().map(read_program).transpose()?;
         let board = BoardConfig { application, fault_seed: self.faults, ..board };
-        Ok(SargonConfig { board, suite: evaluator.into() })
+        Ok(SargonConfig { evaluator, ..board.into() })
     }
 }
 

@@ -17,18 +17,17 @@ use std::sync::Arc;
 use board_simulator::{CallRecord, Guard, Probe, Registers, Violation};
 use firmware::ProgramKind;
 use firmware::build::{BuildError, build_with};
-use firmware::evaluator::{Behaviour as Built, ROUTINES};
+use firmware::evaluator::{Behaviour as Built, Evaluator, ROUTINES};
 use firmware_wire::{Frame, Identity, REPLY_BIT, SQUARE_RECORD_BYTES, capability, kind, status};
 use hil_harness::board::Board;
 use hil_harness::file_system::{FileSystem, OsFileSystem};
 use hil_harness::live::{BoardConfig, LiveBoard, Programs, Recovery, SetupError};
 use sargon_corpus::encode;
-use sargon_reference::Behaviour;
 
 use crate::compare::Criteria;
 use crate::guard;
 use crate::probe::EvaluatorProbe;
-use crate::suite::{STATUS_BITS, SargonSuite};
+use crate::suite::STATUS_BITS;
 use damage::StatusBaseline;
 
 /// The application in RAM, in flash, and beside a stock monitor.
@@ -40,13 +39,15 @@ const APPLICATION_KINDS: [ProgramKind; 3] =
 pub struct SargonConfig {
     /// The board.
     pub board: BoardConfig,
-    /// The evaluator.
-    pub suite: SargonSuite,
+    /// The evaluator to build into the application.
+    pub evaluator: Evaluator,
+    /// Records each call of NEXTAD by XCHNG, on a simulated board.
+    pub record_exchange_calls: bool,
 }
 
 impl From<BoardConfig> for SargonConfig {
     fn from(board: BoardConfig) -> Self {
-        Self { board, suite: SargonSuite::default() }
+        Self { board, evaluator: Evaluator::default(), record_exchange_calls: false }
     }
 }
 
@@ -57,7 +58,7 @@ impl SargonConfig {
     /// Returns an error if assembly or linking failed.
     pub fn programs(&self) -> Result<Programs, BuildError> {
         Programs::build(&self.board, APPLICATION_KINDS, |profile, kind| {
-            build_with(profile, kind, &self.suite.evaluator)
+            build_with(profile, kind, &self.evaluator)
         })
     }
 
@@ -65,7 +66,7 @@ impl SargonConfig {
     /// evaluator, and guards them.
     pub fn probe(&self, programs: &Programs) -> Probe {
         let application = &programs.application;
-        let probe = EvaluatorProbe::new(application).probe(self.suite.record_exchange_calls);
+        let probe = EvaluatorProbe::new(application).probe(self.record_exchange_calls);
         probe.with_guard(Guard::new(&guard::guard(application)))
     }
 
@@ -73,7 +74,7 @@ impl SargonConfig {
     fn check_behaviour(&self, application: &Identity) -> Result<(), SetupError> {
         let behaviour = built_behaviour(application);
         // An identity has the original behaviour as a flag, but not which corrected variant runs.
-        if encode::behaviour(behaviour) == encode::behaviour(self.suite.evaluator.behaviour) {
+        if encode::behaviour(behaviour) == encode::behaviour(self.evaluator.behaviour) {
             return Ok(());
         }
         Err(SetupError::UntestedApplication(format!(
@@ -97,7 +98,7 @@ pub struct SargonBoard {
     /// Violations of requests whose replies have not been received.
     violations: Vec<Violation>,
     /// The last good status; `None` if the application has none, or it could not be read.
-    status: Option<StatusBaseline>,
+    pub(crate) status: Option<StatusBaseline>,
 }
 
 impl SargonBoard {
@@ -107,7 +108,7 @@ impl SargonBoard {
     /// Returns the error of the step that failed.
     pub fn prepare(config: &SargonConfig) -> Result<Self, SetupError> {
         config.board.with_either_chip(|board| {
-            let mut config = SargonConfig { board: board.clone(), suite: config.suite.clone() };
+            let mut config = SargonConfig { board: board.clone(), ..config.clone() };
             let mut programs = config.programs()?;
             config.board.set_build_id(&mut programs.application);
             Self::prepare_with(&config, Arc::new(programs), &OsFileSystem, |board| board)
@@ -143,11 +144,6 @@ impl SargonBoard {
         };
         board.record_status();
         Ok(board)
-    }
-
-    /// Returns the behaviour of the evaluator on the board.
-    pub fn behaviour(&self) -> Behaviour {
-        self.criteria.behaviour
     }
 
     /// Returns the names of the status bits that are not judged, because the user's routines need

@@ -14,8 +14,8 @@ pub(crate) struct ExpectedPosition {
     /// The last move that POINTS assumes: who moved, and to where.
     pub(crate) last_move: (Colour, Option<Square>),
     pub(crate) request: PositionWithMove,
+    /// The reply to POSITION, with the points.
     pub(crate) response: PositionResponse,
-    pub(crate) points: PointsReply,
     /// The CRC-32 of both.
     pub(crate) crc: u32,
 }
@@ -33,9 +33,10 @@ impl ExpectedPosition {
         let residues = verdicts.iter().map(|v| (v.square, v.piece, v.outcome.residue));
         let status = all_statuses(verdicts) & criteria.status_mask;
         let points = points_reply(&Prizes::gather(mover, moved, residues), status);
-        let response = position_response(position, &evaluation, criteria.status_mask);
+        let mut response = position_response(position, &evaluation, criteria.status_mask);
         let crc = position_crc(&response, &points);
-        Self { last_move: (mover, moved), request, response, points, crc }
+        response.end.points = Some(points);
+        Self { last_move: (mover, moved), request, response, crc }
     }
 }
 

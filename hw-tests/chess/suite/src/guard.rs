@@ -32,7 +32,7 @@ pub(crate) fn guard(application: &BuiltImage) -> GuardConfig {
     let symbols = |names: &[&str]| names.iter().filter_map(|name| program.symbol(name)).collect();
     let code = program.sections.iter().filter(|section| section.kind == SectionKind::Prog);
     GuardConfig {
-        code: code.map(range).collect(),
+        code: code.map(PlacedSection::addresses).collect(),
         data: evaluator_data(application),
         stack_floor: program.symbol("STACK").unwrap_or(0).wrapping_sub(STACK_BYTES),
         routines: symbols(&ROUTINES),
@@ -51,11 +51,6 @@ pub(crate) fn routine_name(program: &Program, address: u16) -> Option<&'static s
     ROUTINES.into_iter().chain(LEAF_ROUTINES).find(is_there)
 }
 
-fn range(section: &PlacedSection) -> Range<u32> {
-    let start = u32::from(section.address);
-    start..start + section.size
-}
-
 /// Returns what the evaluator may write: its data page, the columns of the fast one, the data
 /// sections of its modules, and space that they reserve among their code.
 fn evaluator_data(application: &BuiltImage) -> Vec<Range<u32>> {
@@ -68,12 +63,12 @@ fn evaluator_data(application: &BuiltImage) -> Vec<Range<u32>> {
         |section: &&PlacedSection| !APPLICATION_MODULES.contains(&section.module.as_str());
     for section in program.sections.iter().filter(is_evaluator) {
         if section.kind != SectionKind::Prog {
-            data.push(range(section));
+            data.push(section.addresses());
             continue;
         }
         let is_reserved =
             |at: &u32| u16::try_from(*at).is_ok_and(|at| program.image.byte(at).is_none());
-        data.extend(range(section).filter(is_reserved).map(|at| at..at + 1));
+        data.extend(section.addresses().filter(is_reserved).map(|at| at..at + 1));
     }
     data
 }

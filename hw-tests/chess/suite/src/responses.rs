@@ -1,6 +1,5 @@
 //! Decoded replies of a board, and what a simulated board records beside them.
 
-use board_simulator::Registers;
 use firmware_wire::{ExhaustReply, PositionEnd, SquareRecord};
 
 /// The reply to POSITION.
@@ -30,23 +29,4 @@ pub struct ObservedCheck {
     pub crc: u32,
     /// Square number and T-states of each call of ATTACK and XCHNG, if the board is simulated.
     pub t_states: Option<Vec<(u8, u64)>>,
-}
-
-/// A booking of points, as recorded in XCHNG.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ObservedBooking {
-    /// Value of the captured piece.
-    pub stake: u8,
-    /// Value of the capturing piece.
-    pub attacker: u8,
-    /// Points that the owner of the square has lost after it; below 0 only if XCHNG is wrong.
-    pub residue: i8,
-}
-
-impl ObservedBooking {
-    /// Reads a booking of XCHNG: points at stake in B, attacker in L, residue in E (xchng.asm).
-    pub fn from_registers(registers: &Registers) -> Self {
-        let Registers { bc, hl, de, .. } = *registers;
-        Self { stake: (bc >> 8) as u8, attacker: hl as u8, residue: de as i8 }
-    }
 }

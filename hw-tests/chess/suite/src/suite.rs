@@ -1,8 +1,8 @@
 //! The suite for the engine.
 
-use firmware::evaluator::Evaluator;
+use cli_support::text::command_line;
 use firmware_wire::status;
-use hil_harness::suite::{FollowUp, FollowUpOptions, Page, Suite, command_line};
+use hil_harness::suite::{FollowUp, FollowUpOptions, Page, Suite};
 use sargon_corpus::analysis::diagram;
 use sargon_corpus::{Case, CaseInput};
 use serde::{Deserialize, Serialize};
@@ -16,20 +16,9 @@ use crate::residues::SquareEntry;
 pub(crate) const STATUS_BITS: [(u8, &str); 2] =
     [(status::OVERFLOW, "overflow"), (status::SHORT, "short")];
 
-/// The suite of the exchange evaluator, with the evaluator under test.
+/// The suite of the exchange evaluator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SargonSuite {
-    /// The evaluator to build into the application.
-    pub evaluator: Evaluator,
-    /// Records each call of NEXTAD by XCHNG, on a simulated board.
-    pub record_exchange_calls: bool,
-}
-
-impl From<Evaluator> for SargonSuite {
-    fn from(evaluator: Evaluator) -> Self {
-        Self { evaluator, ..Self::default() }
-    }
-}
+pub struct SargonSuite;
 
 /// The fields of a result that only this suite has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
-use testfile_suite::{BoardMachine, CallServer, Machine, Program, SimulatedMachine};
+use testfile_suite::{BoardMachine, CallServer, Machine, Program};
 
 use hil_harness::args::BoardArgs;
 
@@ -29,7 +29,7 @@ pub(super) struct CallArgs {
 pub(super) fn serve(args: &CallArgs) -> CommandResult {
     let machine: Box<dyn Machine> = match args.board.names_board() {
         true => Box::new(BoardMachine::prepare(&args.board.plan()?)?),
-        false => Box::new(SimulatedMachine::new(&Program::default())),
+        false => Box::new(Program::default().machine()),
     };
     let mut server = CallServer::new(machine);
     if !args.files.is_empty() {

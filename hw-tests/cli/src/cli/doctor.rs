@@ -165,7 +165,7 @@ fn check_clock(config: &SargonConfig, board: &mut SargonBoard, checks: &mut Chec
         stock_monitor: None,
         ..board.live.config.clone()
     };
-    let model = SargonConfig { board: model, suite: config.suite.clone() };
+    let model = SargonConfig { board: model, ..config.clone() };
     let expected = SargonBoard::prepare(&model)
         .and_then(|mut model| Ok(measure(&mut model, &request)?))
         .map_err(CommandError::from);

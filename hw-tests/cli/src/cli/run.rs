@@ -2,7 +2,7 @@
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
-use cli_support::text::eprint_message;
+use cli_support::text::{command_line, eprint_message};
 use firmware::evaluator::built_in_beside;
 use hil_harness::campaign::{ConnectedBoard, FinishedRun, Observer, RunConfig};
 use hil_harness::report::{self, FollowUpOptions};
@@ -137,7 +137,8 @@ fn conclude(done: &FinishedRun<SargonSuite>, options: &FollowUpOptions) -> Comma
     if let Some(faults) = done.faults {
         print(&format!("faults: {faults}\n"))?;
         if !matches!(code, 0 | INCOMPLETE) {
-            eprint_message(format!("to reproduce: {}", command_line()));
+            let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+            eprint_message(format!("to reproduce: {}", command_line(words)));
         }
     }
     if let Some(inspection) = done.totals.follow_up(options) {
@@ -148,13 +149,6 @@ fn conclude(done: &FinishedRun<SargonSuite>, options: &FollowUpOptions) -> Comma
     }
     print(&report::missing_boards_text(&done.boards))?;
     Ok(code)
-}
-
-/// Returns the command line of this process, quoted for a shell.
-fn command_line() -> String {
-    let words: Vec<_> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    report::command_line(words.iter().map(String::as_str))
 }
 
 /// Returns a progress bar, which draws on a terminal only.

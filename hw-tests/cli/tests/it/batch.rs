@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use crate::sim::ServedBoard;
 
 /// What all programs have: SEND sends A under every monitor, PRINT the text after its call, and
-/// FINISH ends with exit code A.
+/// FINISH ends with exit code A if HL is 5AA5H, so that no wild jump there is taken for an end.
 const LIBRARY: &str = "
         .SLIST
 START:  LXI SP,0D800H
@@ -59,6 +59,12 @@ DIGIT:  ANI 0FH
         DAA
         JMP SEND
 FINISH: PUSH PSW
+        MOV A,H
+        CPI 5AH
+        JRNZ .
+        MOV A,L
+        CPI 0A5H
+        JRNZ .
         MVI A,4
         CALL SEND
         POP PSW
@@ -149,8 +155,8 @@ fn print(text: &str) -> String {
 /// Ends of programs, and the reasons why they fail.
 fn ends() -> Vec<(&'static str, String, Option<&'static str>)> {
     vec![
-        ("a-pass", print("hello\r\n") + "\tXRA A\n\tJMP FINISH", None),
-        ("b-code", "\tMVI A,0A5H\n\tJMP FINISH".to_owned(), Some("exit code 165")),
+        ("a-pass", print("hello\r\n") + "\tXRA A\n\tLXI H,5AA5H\n\tJMP FINISH", None),
+        ("b-code", "\tMVI A,0A5H\n\tLXI H,5AA5H\n\tJMP FINISH".to_owned(), Some("exit code 165")),
         ("c-hang", "\tJMP .".to_owned(), Some("it hangs")),
         ("d-halt", print("last words") + "\tDI\n\tHLT", Some("it hangs")),
         ("e-restart", "\tJMP 0".to_owned(), Some("returned or crashed to the monitor")),
@@ -160,7 +166,7 @@ fn ends() -> Vec<(&'static str, String, Option<&'static str>)> {
             Some("not ended in time"),
         ),
         ("g-stack", "\tLXI SP,0\nLOOP:\tPUSH PSW\n\tJMP LOOP".to_owned(), Some("it")),
-        ("h-pass", print("after all that") + "\tXRA A\n\tJMP FINISH", None),
+        ("h-pass", print("after all that") + "\tXRA A\n\tLXI H,5AA5H\n\tJMP FINISH", None),
     ]
 }
 
@@ -214,9 +220,9 @@ fn behind_a_pseudo_terminal_the_verdicts_are_the_same() {
 #[test]
 fn a_program_for_cpm_runs_with_its_bdos() {
     let programs = Programs::new();
-    let hello = print("in the TPA\r\n") + "\tXRA A\n\tJMP FINISH";
+    let hello = print("in the TPA\r\n") + "\tXRA A\n\tLXI H,5AA5H\n\tJMP FINISH";
     programs.write("a.com", &image(0x100, &hello).flat(0));
-    programs.write("b.com", &image(0x100, "\tMVI A,3\n\tJMP FINISH").flat(0));
+    programs.write("b.com", &image(0x100, "\tMVI A,3\n\tLXI H,5AA5H\n\tJMP FINISH").flat(0));
     let (code, shown) = programs.run(&["--report-dir", "out"]);
     assert_eq!(code, Some(1), "{shown}");
     let expected =
@@ -247,7 +253,7 @@ fn t_states_limit_a_program_exactly_enough() {
     let programs = Programs::new();
     // 13 + 100 * 256 * 14 T-states and more, with the output some 420,000.
     programs
-        .add("a", "\tMVI C,100\nO:\tMVI B,0\nI:\tDJNZ I\n\tDCR C\n\tJRNZ O\n\tXRA A\n\tJMP FINISH");
+        .add("a", "\tMVI C,100\nO:\tMVI B,0\nI:\tDJNZ I\n\tDCR C\n\tJRNZ O\n\tXRA A\n\tLXI H,5AA5H\n\tJMP FINISH");
     assert_eq!(programs.run(&["--t-states", "500000"]).0, Some(0));
     assert_eq!(programs.run(&["--t-states", "300000"]).0, Some(1));
     let (code, shown) = programs.run(&["--t-states", "1", "--rig", "simulated"]);
@@ -257,7 +263,7 @@ fn t_states_limit_a_program_exactly_enough() {
 #[test]
 fn a_file_that_is_no_program_or_does_not_fit_leaves_the_others_their_verdicts() {
     let programs = Programs::new();
-    programs.add("a", "\tXRA A\n\tJMP FINISH");
+    programs.add("a", "\tXRA A\n\tLXI H,5AA5H\n\tJMP FINISH");
     programs.write("b.ihx", b"no program\n");
     programs.write("c.ihx", intel_hex(&image(0x100, "\tJMP ."), None).as_bytes());
     let (code, shown) = programs.run(&[]);
@@ -270,7 +276,10 @@ fn a_file_that_is_no_program_or_does_not_fit_leaves_the_others_their_verdicts() 
 fn results_are_resumed_and_shards_and_several_boards_share_the_programs() {
     let programs = Programs::new();
     for index in 0..9 {
-        programs.add(&format!("p{index}"), &format!("\tMVI A,{}\n\tJMP FINISH", index / 8));
+        programs.add(
+            &format!("p{index}"),
+            &format!("\tMVI A,{}\n\tLXI H,5AA5H\n\tJMP FINISH", index / 8),
+        );
     }
     let (code, shown) = programs.run(&["--shard", "1/2", "--results", "r.jsonl"]);
     assert_eq!(code, Some(1), "{shown}");
@@ -303,11 +312,11 @@ fn wrong_command_lines_are_refused() {
 fn a_board_that_only_a_person_can_reset_is_reset_after_a_crash_only() {
     let programs = Programs::new();
     for (name, body) in [
-        ("a", "\tXRA A\n\tJMP FINISH"),
-        ("b", "\tMVI A,2\n\tJMP FINISH"),
+        ("a", "\tXRA A\n\tLXI H,5AA5H\n\tJMP FINISH"),
+        ("b", "\tMVI A,2\n\tLXI H,5AA5H\n\tJMP FINISH"),
         ("c", "\tJMP 0"),
         ("d", "\tDI\n\tHLT"),
-        ("e", "\tXRA A\n\tJMP FINISH"),
+        ("e", "\tXRA A\n\tLXI H,5AA5H\n\tJMP FINISH"),
     ] {
         programs.add(name, body);
     }

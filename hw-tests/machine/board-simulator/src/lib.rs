@@ -24,6 +24,8 @@
 //! | processor, bus and clock together | `board`, `clock` |
 //! | durations of chosen routines | `probe` |
 //! | what code under test must not do | `guard`, `violation` |
+//! | a processor with memory alone, which calls routines | `routines` |
+//! | a board in this process, with the simulated clock | `in_process` |
 //! | a board in a thread, reached through a pseudo-terminal or a TCP port | `server` |
 
 mod acia;
@@ -35,6 +37,7 @@ mod clock;
 mod ctc;
 mod eprom;
 mod guard;
+mod in_process;
 mod line;
 mod memory;
 mod network;
@@ -44,6 +47,7 @@ mod packets;
 mod probe;
 pub mod profiling;
 mod pty;
+pub mod routines;
 mod server;
 mod sio;
 mod spec;
@@ -60,6 +64,7 @@ pub use bus::{AccessKind, AddressSet, BoardBus, BusAccess};
 pub use ctc::Ctc;
 pub use eprom::Eprom;
 pub use guard::{Guard, GuardConfig};
+pub use in_process::{BoardState, InProcessBoard};
 pub use line::{QueueLine, SerialLine, corrupt_by_baud_mismatch};
 pub use memory::{ChipKind, MemoryMap, RomChip};
 pub use network::NetworkLine;

@@ -3,17 +3,15 @@
 
 mod fault_schedule;
 mod faulty;
-mod in_process;
 mod mame;
-mod pty;
 mod record;
 mod replay;
+mod simulated;
 mod transcript;
 
 pub use fault_schedule::{FaultCounts, InjectedFault};
 pub(crate) use faulty::FaultyBoard;
 pub use faulty::ResultByte;
-pub use in_process::{BoardState, InProcessBoard};
 pub use mame::{MameBoard, find_mame as mame};
 pub use record::{RecordOptions, RecordedBoard};
 pub use replay::read_header;
@@ -27,7 +25,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-pub use board_simulator::Instrumentation;
+pub use board_simulator::{InProcessBoard, Instrumentation};
 use board_simulator::{Pace, Probe};
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
@@ -36,13 +34,15 @@ use rcflash_link::rig::reset::{self, ResetError, ResetOutcome};
 use rcflash_transport::Transport;
 use rcflash_transport::port::OpenError;
 
-use pty::PtyBoard;
 use replay::ReplayBoard;
+use simulated::PtyBoard;
 
 /// A board and its connection.
 pub trait Board: Send {
     /// Returns the name that messages and reports show.
-    fn name(&self) -> &str;
+    fn name(&self) -> &str {
+        self.inner().map_or("", |board| board.name())
+    }
 
     /// Returns the board that this one wraps, which has what this one does not define itself, but
     /// for the line and its reset.
@@ -188,23 +188,19 @@ impl BoardKind {
             Self::InProcess => Box::new(InProcessBoard::new(profile, rom, probe)),
             Self::Mame(machine) => Box::new(MameBoard::new(profile, machine.as_deref(), rom)?),
             Self::Replay(file) => Box::new(ReplayBoard::new(file)?),
-            Self::Serial(rig) => Box::new(SerialBoard::new(rig.clone(), profile.uart.baud)),
+            Self::Serial(rig) => {
+                Box::new(SerialBoard { rig: rig.clone(), baud: profile.uart.baud })
+            }
         })
     }
 }
 
 /// A board reached through a serial device.
 #[derive(Debug, Clone)]
-pub(crate) struct SerialBoard {
+struct SerialBoard {
     rig: Rig,
+    /// Its speed unless the rig names one.
     baud: u32,
-}
-
-impl SerialBoard {
-    /// Creates the board of a rig, at `baud` unless the rig names a speed. Opens nothing.
-    pub(crate) fn new(rig: Rig, baud: u32) -> Self {
-        Self { rig, baud }
-    }
 }
 
 impl Board for SerialBoard {

@@ -192,7 +192,7 @@ pub fn run<'a, T: Executor>(
     config: &'a RunConfig,
     cases: &'a [CaseOf<T>],
     members: &[Member<T::Plan>],
-    mut ctx: RunContext<'a, T>,
+    ctx: RunContext<'a, T>,
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
     let head = config.head::<T::Suite>(cases, profile_names::<T>(members));
     let mut reporter = Reporter::start(config, cases, head.clone(), &ctx)?;
@@ -201,35 +201,22 @@ pub fn run<'a, T: Executor>(
     {
         reporter.report.set_planned_board(&profile, &config.board);
     }
-    let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
-    let outcome = run_members(config, cases, members, head, &mut recorder, &mut reporter, &mut ctx)
-        .map_err(|failure| with_failed_verdict_code(failure, &recorder));
-    reporter.finish(recorder, outcome)
-}
-
-/// Opens the results file, and runs the cases that have no result in it.
-fn run_members<'a, T: Executor>(
-    config: &'a RunConfig,
-    cases: &'a [CaseOf<T>],
-    members: &[Member<T::Plan>],
-    head: RunHeader,
-    recorder: &mut ResultRecorder<T::Suite>,
-    reporter: &mut Reporter<'a, T::Suite>,
-    ctx: &mut RunContext<'a, T>,
-) -> Result<FinishedRun<T::Suite>, CommandError> {
-    if members.iter().any(|member| member.plan.is_ok()) {
-        recorder.open(config, &head, ctx.file_system)?;
-    }
-    let cases = recorder.unfinished(cases)?;
-    let run = LoopContext {
-        config,
-        members,
-        cases: &cases,
-        prepare: ctx.prepare,
-        stop: Arc::clone(&ctx.stop),
-        clock: Arc::clone(&ctx.clock),
+    let RunContext { file_system, clock, stop, prepare, observer } = ctx;
+    let mut recorder = ResultRecorder::new(config, Arc::clone(&clock));
+    let run_unfinished = || {
+        if members.iter().any(|member| member.plan.is_ok()) {
+            recorder.open(config, &head, file_system)?;
+        }
+        let cases = recorder.unfinished(cases)?;
+        let run = LoopContext { config, members, cases: &cases, prepare, stop, clock };
+        RunLoop::new(&run, &mut recorder, &mut reporter, observer).run()
     };
-    RunLoop::new(&run, recorder, reporter, ctx.observer).run()
+    let outcome = run_unfinished().map_err(|failure: CommandError| {
+        // As the reports do, which have the case that failed.
+        let has_failed = recorder.totals.with_known_passing.fail > 0;
+        CommandError { code: if has_failed { FAILED } else { failure.code }, ..failure }
+    });
+    reporter.finish(recorder, outcome)
 }
 
 /// Returns the profile for which a board is planned; `None` if there is none.
@@ -243,15 +230,6 @@ fn profile_names<T: Executor>(members: &[Member<T::Plan>]) -> String {
     let profiles = members.iter().filter_map(planned_profile::<T>);
     let names: BTreeSet<_> = profiles.map(|profile| profile.name).collect();
     names.into_iter().collect::<Vec<_>>().join(", ")
-}
-
-/// Gives a failure the exit code of a wrong answer if some case has failed, as the reports do.
-fn with_failed_verdict_code<S: Suite>(
-    failure: CommandError,
-    recorder: &ResultRecorder<S>,
-) -> CommandError {
-    let code = if recorder.totals.with_known_passing.fail > 0 { FAILED } else { failure.code };
-    CommandError { code, ..failure }
 }
 
 #[derive(Template)]

@@ -13,7 +13,7 @@ mod model;
 mod page;
 mod stored;
 
-pub use crate::suite::{FollowUp, FollowUpOptions, command_line};
+pub use crate::suite::{FollowUp, FollowUpOptions};
 pub use boards::{BoardSummary, RunTarget, boards_table, missing_boards_text};
 pub(crate) use boards::{COMPLETE, missing_boards};
 pub use diff::RunDiff;

@@ -9,13 +9,11 @@ pub use result::{BoardVerdict, CaseResult, FaultOrigin, Verdict, VerdictCounts};
 
 use std::fmt::{Debug, Display};
 
-use cli_support::text::escape_controls;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A kind of test: its cases, and how their results are stored and described. A value has the
-/// options of the suite.
+/// A kind of test: its cases, and how their results are stored and described.
 pub trait Suite: Debug + Clone + Default + PartialEq + Eq + Send + Sync + 'static {
     /// A case.
     type Case: Debug + Clone + Send + Sync;
@@ -123,17 +121,4 @@ impl FollowUp {
         }
         S::follow_up(result, options)
     }
-}
-
-/// Returns a command line, quoted for a shell.
-pub fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    let quoted = |word: &str| {
-        if !word.is_empty() && word.chars().all(is_plain) {
-            word.to_owned()
-        } else {
-            format!("'{}'", escape_controls(word).replace('\'', "'\\''"))
-        }
-    };
-    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }

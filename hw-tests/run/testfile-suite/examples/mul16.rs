@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use tdlasm::source::DiskLoader;
-use testfile_suite::{Call, CallEnd, Machine, ProgramFiles, Registers, SimulatedMachine};
+use testfile_suite::{Call, CallEnd, Machine, ProgramFiles, Registers};
 
 /// Compares 1,000 products with those of this computer.
 ///
@@ -15,7 +15,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let program =
         ProgramFiles { sources: vec![source], ..ProgramFiles::default() }.load(&DiskLoader)?;
     let address = program.map.symbol("MUL16").ok_or("mul16.asm has no label MUL16")?;
-    let mut machine = SimulatedMachine::new(&program);
+    let mut machine = program.machine();
 
     let factors = (0..1000u16).map(|i| (i.wrapping_mul(40_503), i.wrapping_mul(9_973) ^ 0x5A5A));
     let call = |(bc, de)| {

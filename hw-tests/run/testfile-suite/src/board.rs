@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use board_simulator::routines::{Call, CallEnd, Entry, Outcome};
 use board_simulator::{Probe, ViolationKind};
 use cli_support::exit::CommandError;
 use cli_support::text::Escape;
@@ -24,7 +25,7 @@ use rcflash_link::caller::{CallTimes, CallWatchdog, Caller, CallerError};
 use rcflash_link::inspect::{self, AddressSpace};
 use tdlasm::image::ImageRun;
 
-use crate::machine::{ArgumentSweep, Call, CallEnd, Entry, Machine, MachineError, Outcome};
+use crate::machine::{ArgumentSweep, Machine, MachineError};
 use crate::program::Program;
 use loaded::LoadedProgram;
 
@@ -59,12 +60,14 @@ impl From<CallerError> for MachineError {
 /// T-states, writes and ports are not observed, so that what a test expects of them is not checked.
 /// Memory outside of the program keeps what earlier calls left there, except what tests wrote.
 pub struct BoardMachine {
-    live: LiveBoard,
+    /// The connection to the board.
+    pub live: LiveBoard,
+    /// How often the board was restarted since the start.
+    pub restarts: u64,
     caller: Caller,
     loaded: LoadedProgram,
     /// Whether the board must be recovered before it is used.
     is_lost: bool,
-    restarts: u64,
     /// How often the line has failed since the last calls that were made.
     disconnects: u32,
     /// How many calls are sent together.
@@ -109,21 +112,6 @@ impl BoardMachine {
         let caller = build(&BoardProfile::named("rc2014-zed")?, choose(CALLER_KINDS))?;
         let symbol = |name| caller.program.symbol(name).unwrap_or_default();
         Ok((symbol("LOADLO"), symbol("LOADHI")))
-    }
-
-    /// Returns the connection to the board.
-    pub fn live(&self) -> &LiveBoard {
-        &self.live
-    }
-
-    /// Like [`Self::live`].
-    pub fn live_mut(&mut self) -> &mut LiveBoard {
-        &mut self.live
-    }
-
-    /// Returns how often the board was restarted since the start.
-    pub fn restarts(&self) -> u64 {
-        self.restarts
     }
 
     /// Stores blocks in memory; after an error the board must be restarted.

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
+use board_simulator::routines::{Call, CallEnd, Outcome};
 use cli_support::text::{Escape, escape_json};
 use program_formats::{ProgramError, ProgramFormat, read_debug_info};
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use z80_core::{FLAGS, REGISTER_NAMES, Registers};
 use crate::case::single_call;
 use crate::document::{Document, Fields};
 use crate::judge::Judged;
-use crate::machine::{Call, CallEnd, Machine, Outcome};
+use crate::machine::Machine;
 use crate::model::{Step, TestFile};
 use crate::parse::Reader;
 use crate::program::MAX_OUTPUT;
@@ -38,9 +39,9 @@ type Action = Box<dyn FnOnce(&mut CallServer) -> Reply>;
 /// `docs/call.schema.json` describes requests and replies.
 ///
 /// ```
-/// use testfile_suite::{CallServer, Program, SimulatedMachine};
+/// use testfile_suite::{CallServer, Program};
 ///
-/// let machine = SimulatedMachine::new(&Program::default());
+/// let machine = Program::default().machine();
 /// let mut server = CallServer::new(Box::new(machine));
 /// let reply = server.reply("{\"call\": \"MUL\"}");
 /// assert!(reply["error"].as_str().is_some_and(|error| error.starts_with("no program")));

@@ -3,12 +3,13 @@
 
 use std::ops::Range;
 
+use board_simulator::routines::{Call, CallEnd, Outcome};
 use hil_harness::suite::Verdict;
 use z80_core::{Registers, set_register};
 
 use crate::contract::Contract;
 use crate::judge::Judged;
-use crate::machine::{Call, CallEnd, Machine, Outcome};
+use crate::machine::Machine;
 use crate::model::{Case, ExpectedMemory, Step, Sweep, TestFile};
 use crate::result::RunError;
 use crate::suite::{TestResult, result_of};

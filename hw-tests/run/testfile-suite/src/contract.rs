@@ -15,10 +15,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use board_simulator::routines::Entry;
 use tdlasm::source::DiskLoader;
 use z80_core::{canonical_register_name, register_halves};
 
-use crate::machine::{Entry, Measure};
+use crate::machine::Measure;
 use crate::matcher::{Matcher, Operator};
 use crate::model::{Step, TestFile};
 

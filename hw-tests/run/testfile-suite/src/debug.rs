@@ -1,13 +1,13 @@
 //! The state of a machine at a call of a case, for debuggers.
 
+use board_simulator::routines::Call;
 use cli_support::text::Escape;
 use z80_core::Registers;
 
 use crate::case::{Run, TestOptions, nth_call};
-use crate::machine::{Call, Machine, MachineError};
+use crate::machine::Machine;
 use crate::model::{Case, TestFile};
 use crate::result::RunError;
-use crate::simulated::SimulatedMachine;
 use crate::suite::result_of;
 
 /// Names that an error lists.
@@ -36,7 +36,7 @@ impl CallState {
     /// Returns a message if the file has no such case.
     pub fn of_case(file: &TestFile, name: &str) -> Result<Self, String> {
         let case = find(file, name)?;
-        let mut machine = SimulatedMachine::new(&file.program);
+        let mut machine = file.program.machine();
         let mut run = Run { file, machine: &mut machine, options: &TestOptions::default() };
         let result = &mut result_of(case);
         let failed = |error: RunError| error.to_string();
@@ -49,11 +49,10 @@ impl CallState {
         let Some(((call, before), (step, _))) = calls.split_last().zip(steps.last()) else {
             return Err(format!("the case '{}' has no calls", name.escaped()));
         };
-        let failed = |error: MachineError| error.to_string();
-        machine.run(before).map_err(failed)?;
+        machine.run(before).map_err(|error| error.to_string())?;
         Ok(Self {
             registers: machine.enter(call).registers(),
-            memory: machine.read(0, 0x1_0000).map_err(failed)?,
+            memory: machine.read(0, 0x1_0000),
             return_address: machine.end_address(call),
             missing: missing(call),
             call: (outcomes.len(), step.target.clone()),

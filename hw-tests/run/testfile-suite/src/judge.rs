@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use board_simulator::ViolationKind;
+use board_simulator::routines::{Call, CallEnd, Interrupt, Outcome};
 use cli_support::text::Escape;
 use z80_core::{
     Expression, Flags, REGISTER_HALVES, Registers, Values, canonical_register_name, register_halves,
@@ -11,7 +12,7 @@ use z80_core::{
 
 use crate::c_function::ExpectedResult;
 use crate::contract::Contract;
-use crate::machine::{Call, CallEnd, Interrupt, Machine, Measure, Outcome};
+use crate::machine::{Machine, Measure};
 use crate::matcher::{Matcher, number};
 use crate::model::{Accesses, ExpectedAccesses, ExpectedMemory, Step, TestFile};
 use crate::program::Program;
@@ -99,7 +100,7 @@ impl<'a> Judged<'a> {
     /// Returns what was measured; `None` if the machine does not.
     fn measured(&self, machine: &dyn Machine, measure: Measure) -> Option<u32> {
         let is_hidden = matches!(measure, Measure::Register(name) if is_simulated_only(name));
-        self.outcome.measured(measure).filter(|_| !(is_hidden && machine.is_board()))
+        measure.of(self.outcome).filter(|_| !(is_hidden && machine.is_board()))
     }
 
     /// Returns `true` if the machine has measured what a condition uses.
@@ -281,7 +282,7 @@ impl<'a> Judged<'a> {
         let changed = changed.map(|text| format!("{}: {text}", of("Clobbers")));
         let limits = contract.limits.iter().filter_map(|(measure, matcher)| {
             let field = if *measure == Measure::Stack { "Stack" } else { "Cycles" };
-            compared(&of(field), matcher, self.outcome.measured(*measure)?)
+            compared(&of(field), matcher, measure.of(self.outcome)?)
         });
         changed.map(|text| Difference::finding(text, None)).into_iter().chain(limits).collect()
     }

@@ -5,7 +5,7 @@
 //! use std::path::Path;
 //!
 //! use tdlasm::source::DiskLoader;
-//! use testfile_suite::{SimulatedMachine, TestFile, TestOptions, Verdict, run_one};
+//! use testfile_suite::{TestFile, TestOptions, Verdict, run_one};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let source = "TWICE: ADD A\n RET\n .INTERN TWICE\n .END\n";
@@ -20,16 +20,15 @@
 //!     expect = { A = 42, flags = "NC", cycles = 14 }
 //! "#;
 //! let file = TestFile::parse(&path, text, &DiskLoader)?;
-//! let mut machine = SimulatedMachine::new(&file.program);
+//! let mut machine = file.program.machine();
 //! let result = run_one(&file, 0, &mut machine, &TestOptions::default())?;
 //! assert_eq!(result.verdict, Verdict::Pass);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Machine`] is what runs calls: [`SimulatedMachine`], or [`BoardMachine`], a board on which the
+//! [`Machine`] is what runs calls: [`RoutineMachine`], or [`BoardMachine`], a board on which the
 //! caller runs.
 
-mod allowed;
 mod baseline;
 mod board;
 mod build;
@@ -49,13 +48,12 @@ mod property;
 mod registers;
 mod result;
 mod run;
-mod simulated;
 mod suite;
 mod written;
 
-pub use allowed::Allowed;
 pub use baseline::CycleBaseline;
 pub use board::BoardMachine;
+pub use board_simulator::routines::{Call, CallEnd, RoutineMachine};
 pub use build::{run_build, run_build_of};
 pub use call_server::CallServer;
 pub use case::TestOptions;
@@ -63,10 +61,7 @@ pub use contract::Contract;
 pub use debug::CallState;
 pub use document::{FileError, FileErrors};
 pub use hil_harness::suite::Verdict;
-pub use machine::{
-    ArgumentSweep, Call, CallEnd, Entry, InputValues, Interrupt, Machine, MachineError, Measure,
-    Mock, MockReturn, Outcome,
-};
+pub use machine::{ArgumentSweep, Machine, MachineError, Measure};
 pub use matcher::{Matcher, Operator, Test};
 pub use model::{
     Accesses, Case, Expectation, ExpectedAccesses, ExpectedMemory, GeneratedBlock, Generator,
@@ -75,7 +70,6 @@ pub use model::{
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
 pub use result::{Difference, RunError, TestDetails, UNOBSERVED};
 pub use run::run_one;
-pub use simulated::SimulatedMachine;
 pub use suite::{TestCase, TestFiles, TestResult};
 pub use tdlasm::image::ImageRun;
 pub use written::Written;

@@ -5,11 +5,12 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use board_simulator::profiling::StepCounter;
+use board_simulator::routines::Call;
 use serde::{Deserialize, Serialize};
 use z80_core::{Expression, Flags};
 
 use crate::c_function::ExpectedResult;
-use crate::machine::{Call, Measure};
+use crate::machine::Measure;
 use crate::matcher::Matcher;
 use crate::program::Program;
 use crate::registers::without_prefix;

@@ -84,7 +84,7 @@ impl TestFile {
                     check_panes(fields);
                     (file.setup, file.cases) = tests;
                     let routines: Vec<_> = file.steps().map(|step| step.call.address).collect();
-                    file.program.add_routines(&routines);
+                    file.program.areas.add_routines(&file.program.linked.image, &routines);
                 }
                 file
             };
@@ -297,11 +297,8 @@ impl<'p> Reader<'p> {
             if rows.value.is_array() {
                 rows.report(format!("expected a header and values: {ROWS}"));
             }
-            return vec![Case {
-                heading: heading.clone(),
-                steps: vec![self.step(fields)],
-                property: None,
-            }];
+            let (heading, steps) = (heading.clone(), vec![self.step(fields)]);
+            return vec![Case { heading, steps, property: None }];
         };
         for header in headers {
             let name = header.as_text().unwrap_or(header.value.type_str());

@@ -1,18 +1,19 @@
 //! The program under test: assembled, linked or read from files.
 
 mod console;
-mod file;
-mod reachable;
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use board_simulator::routines::{Allowed, RoutineMachine};
 use cli_support::text::Escape;
 use firmware::code_map::{CodeMap, MappedProgram};
-use program_formats::{ProgramError, ProgramFormat, SymbolError};
+use firmware::program_areas::ProgramAreas;
+use program_formats::{
+    DebugInfo, ProgramError, ProgramFormat, SymbolError, read_debug_info, read_program,
+};
 use tdlasm::diag::DiagnosticCode;
-use tdlasm::image::Image;
+use tdlasm::image::{Image, ImageRun};
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
@@ -20,7 +21,6 @@ use tdlasm::project::Project;
 use tdlasm::source::{Loader, MemoryLoader};
 use tdlasm::{AssembleError, Options, assemble};
 
-use crate::allowed::Allowed;
 pub use console::{Console, LinkedConsole};
 pub(crate) use console::{MAX_INPUT, MAX_OUTPUT, jump};
 
@@ -30,8 +30,8 @@ const DEFAULT_ORIGIN: u16 = 0x8000;
 const SHORT_SYMBOL: usize = 6;
 /// The number of words that are no instruction from which a source is said to be in another dialect.
 const MIN_FOREIGN_OPERATORS: usize = 5;
-/// The highest address to which routines may return; the caller's on a simulated machine.
-const RETURN_ADDRESS: u16 = 0xFFF0;
+/// Where programs for CP/M call the BDOS.
+const BDOS_ENTRY: u16 = 5;
 /// Where the module of a console is linked for a program that is not linked here: at the first
 /// address that is free. The first two lie in the RAM that callers leave to programs, beside a stock
 /// monitor and on other boards.
@@ -71,10 +71,8 @@ pub struct ProgramFiles {
 /// A program under test.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// The addresses of code, which must not be written.
-    pub code: Vec<Range<u32>>,
-    /// The addresses of sections, which include reserved space.
-    pub sections: Vec<Range<u32>>,
+    /// The addresses of code and data.
+    pub areas: ProgramAreas,
     /// Labels and source lines.
     pub map: CodeMap,
     /// The program as it was linked or read, with its bytes.
@@ -83,12 +81,8 @@ pub struct Program {
     pub console: Option<LinkedConsole>,
     /// What a user should know of how its files were read.
     pub notes: Vec<String>,
-    /// Whether its files do not say what is code.
-    pub(crate) has_unknown_code: bool,
     /// Whether only six letters of its symbols count, as in TDL's dialect.
     pub(crate) has_short_symbols: bool,
-    /// The addresses of data, as far as its files say, which is not executed.
-    pub(crate) data: Vec<Range<u32>>,
     /// What its calls may do though it is usually a mistake.
     pub(crate) allowed: Allowed,
     /// Why it can't run on a board, and what to do; `None` if it can.
@@ -136,10 +130,9 @@ impl ProgramFiles {
             }
         };
         let program = link(&modules, &layout).map_err(|errors| errors.to_string())?;
-        let (code, sections) = (code(&program), sections(&program));
         let linked = MappedProgram::from(&program);
-        let data = labelled_data(&linked);
-        Program { linked, code, sections, data, has_short_symbols, ..Program::default() }.mapped()
+        let areas = ProgramAreas::of_linked(&program, &linked);
+        Program { linked, areas, has_short_symbols, ..Program::default() }.mapped()
     }
 
     /// Returns the options for a source: those of the test file, and those of its project.
@@ -157,9 +150,37 @@ impl ProgramFiles {
         Ok(options.for_source(source))
     }
 
+    /// Reads a program and its symbols. Its sections are the memory that it may write.
+    fn read_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
+        let file = path.escaped();
+        let program = read_program(&read(loader, path)?, &path.to_string_lossy(), self.origin)
+            .map_err(|error| format!("{file}: {error}"))?;
+        let needs_origin = matches!(program.format, ProgramFormat::Binary | ProgramFormat::Object);
+        if self.origin.is_some() && !needs_origin {
+            return Err(format!("{file} contains its addresses: omit the origin"));
+        }
+        let mut info = program.debug;
+        let locate = |info: &mut DebugInfo, file: &Path| {
+            for folder in [file.parent(), self.folder.as_deref()].into_iter().flatten() {
+                info.locate_sources(folder);
+            }
+        };
+        locate(&mut info, path);
+        for path in &self.symbols {
+            let name = path.to_string_lossy();
+            let mut more = read_debug_info(&read(loader, path)?, &name)
+                .map_err(|error| error.in_file(&path.escaped().to_string()))?;
+            locate(&mut more, path);
+            info.merge(more);
+        }
+        let mut linked = MappedProgram { image: program.image, ..MappedProgram::default() };
+        linked.add_debug_info(&info);
+        let areas = ProgramAreas::of_built(&linked, &info);
+        Ok(Program { linked, areas, notes: info.notes, ..Program::default() })
+    }
+
     fn load_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
         let mut built = self.read_built(path, loader)?;
-        built.data = [&built.sections[..], &labelled_data(&built.linked)].concat();
         built.simulated_only = (self.console == Some(Console::Cpm)).then_some(BDOS_IN_ROM);
         if self.has_console_module() {
             let modules = console::module()?;
@@ -167,15 +188,17 @@ impl ProgramFiles {
             let linked = origins.iter().map(|origin| link(&modules, &Layout::flat(*origin)));
             let known = &mut built.linked;
             let runs = known.image.runs().iter().map(|run| u32::from(run.address)..run.end());
-            let used: Vec<_> = runs.chain(built.sections.iter().cloned()).collect();
-            let mut placed = linked.filter_map(Result::ok).filter(|module| {
-                let sections = sections(module);
-                !used.iter().any(|one| sections.iter().any(|other| overlap(one, other)))
+            let used: Vec<_> = runs.chain(built.areas.sections.iter().cloned()).collect();
+            let mut placed = linked.filter_map(Result::ok).map(|module| {
+                let console = MappedProgram::from(&module);
+                (ProgramAreas::of_linked(&module, &console), console)
             });
-            let module = placed.next().ok_or("the console at F000H overlaps the program")?;
-            built.sections.extend(sections(&module));
-            built.code.extend(code(&module));
-            let console = MappedProgram::from(&module);
+            let is_free = |(areas, _): &(ProgramAreas, _)| {
+                !used.iter().any(|one| areas.sections.iter().any(|other| overlap(one, other)))
+            };
+            let placed = placed.find(is_free).ok_or("the console at F000H overlaps the program")?;
+            let (areas, console) = placed;
+            built.areas.add(areas);
             let runs = known.image.runs().iter().chain(console.image.runs());
             known.image = Image::new(runs.cloned());
             known.lines.extend(console.lines);
@@ -219,18 +242,6 @@ impl Program {
         Ok(())
     }
 
-    /// Adds what is known of code by the routines that are called: what they reach, if the files of
-    /// the program do not say what is code; and data that is called is none.
-    pub(crate) fn add_routines(&mut self, routines: &[u16]) {
-        for routine in routines.iter().map(|address| u32::from(*address)) {
-            let called = self.data.iter_mut().filter(|range| range.contains(&routine));
-            called.for_each(|range| range.end = routine);
-        }
-        if self.has_unknown_code {
-            self.code.extend(reachable::reachable(&self.linked.image, routines.iter().copied()));
-        }
-    }
-
     /// Returns an error if the program is not within the memory that the caller on a board leaves to
     /// programs.
     ///
@@ -247,10 +258,16 @@ impl Program {
         }
     }
 
-    /// Returns an address without a byte of the program, to which calls return.
-    pub fn return_address(&self) -> u16 {
-        let is_free = |address: &u16| self.linked.image.byte(*address).is_none();
-        (0..=RETURN_ADDRESS).rev().find(is_free).unwrap_or(RETURN_ADDRESS)
+    /// Returns a simulated machine with the program.
+    pub fn machine(&self) -> RoutineMachine {
+        let bdos = self.console.as_ref().and_then(LinkedConsole::bdos);
+        let bdos = bdos.filter(|_| !self.overlaps(BDOS_ENTRY, BDOS_ENTRY + 2));
+        let Some(bdos) = bdos else { return RoutineMachine::new(&self.linked, &self.areas) };
+        let (mut linked, mut areas) = (self.linked.clone(), self.areas.clone());
+        let entry = ImageRun { address: BDOS_ENTRY, bytes: jump(bdos).into() };
+        areas.code.push(BDOS_ENTRY.into()..entry.end());
+        linked.image = Image::new(linked.image.runs().iter().cloned().chain([entry]));
+        RoutineMachine::new(&linked, &areas)
     }
 
     /// Returns `true` if one of the addresses has a byte of the program.
@@ -299,36 +316,6 @@ fn messages(error: &AssembleError, file: &str) -> String {
         "{first}\n{file} is not in TDL's dialect: name what its assembler makes by program, symbols and \
          build (`hw-tests new --help`)"
     )
-}
-
-/// Returns the addresses of code.
-fn code(program: &tdlasm::link::Program) -> Vec<Range<u32>> {
-    let code = program.lines.iter().filter(|line| line.is_code);
-    code.map(|line| u32::from(line.address)..line.end()).collect()
-}
-
-/// Returns the addresses of data from a label to the next code. What precedes the label follows
-/// code, and may be instructions that are written as bytes.
-fn labelled_data(program: &MappedProgram) -> Vec<Range<u32>> {
-    let labels: BTreeSet<u16> = program.labels.iter().map(|(address, _)| *address).collect();
-    let mut data: Vec<Range<u32>> = Vec::new();
-    for line in program.lines.iter().filter(|line| !line.is_code) {
-        let start = u32::from(line.address);
-        let is_labelled = labels.contains(&line.address);
-        match data.last_mut() {
-            Some(last) if last.end == start => last.end = line.end(),
-            _ if is_labelled => data.push(start..line.end()),
-            _ => {}
-        }
-    }
-    data
-}
-
-/// Returns the addresses of sections, which include reserved space.
-fn sections(program: &tdlasm::link::Program) -> Vec<Range<u32>> {
-    let sections = program.sections.iter();
-    let sections = sections.map(|one| (u32::from(one.address), one.size));
-    sections.map(|(first, size)| first..first + size).collect()
 }
 
 fn overlap(one: &Range<u32>, other: &Range<u32>) -> bool {

@@ -9,6 +9,7 @@ mod reference;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use board_simulator::routines::{Call, CallEnd, Outcome};
 use cli_support::text::Escape;
 use hil_harness::suite::Verdict;
 use proptest::strategy::{Strategy, ValueTree};
@@ -19,7 +20,7 @@ use crate::case::{Run, setup_calls, single_call};
 use crate::contract::Contract;
 use crate::document::FileError;
 use crate::judge::{Judged, Sight};
-use crate::machine::{Call, CallEnd, MachineError, Outcome};
+use crate::machine::MachineError;
 use crate::model::{Case, Expectation, Judge, Property, Step};
 use crate::result::{Difference, RunError};
 use crate::suite::TestResult;

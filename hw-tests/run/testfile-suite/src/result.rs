@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use board_simulator::routines::Outcome;
 use serde::{Deserialize, Serialize};
 
 use crate::document::FileError;
-use crate::machine::{MachineError, Outcome};
+use crate::machine::MachineError;
 
 /// What some machines do not observe, so that it is not checked there.
 pub const UNOBSERVED: [&str; 8] =

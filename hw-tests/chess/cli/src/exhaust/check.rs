@@ -13,9 +13,10 @@ use rcflash_link::LinkError;
 
 use super::expect::ExpectedChunk;
 use super::space::ArraySpace;
+use crate::booking::ObservedBooking;
 use sargon_corpus::encode;
 use sargon_suite::SargonBoard;
-use sargon_suite::responses::{ExhaustResponse, ObservedBooking};
+use sargon_suite::responses::ExhaustResponse;
 
 /// Arrays per request: few enough that a request to a dead board times out within ten seconds.
 pub(super) const CHUNK_ARRAYS: u16 = 2048;

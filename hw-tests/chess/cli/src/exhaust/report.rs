@@ -7,8 +7,8 @@ use firmware_wire::StepRecord;
 use firmware_wire::step::{DEFENDERS, TAKES, TAKES_LAST};
 
 use super::check::{ExhaustPlan, ExhaustTotals, FirstMismatch, TStateStats};
+use crate::booking::ObservedBooking;
 use sargon_reference::{Booking, ExchangeResult, exchange};
-use sargon_suite::responses::ObservedBooking;
 
 /// Returns the totals as text. `board` is the simulated time of the board, if it is simulated.
 pub(super) fn summary_text(

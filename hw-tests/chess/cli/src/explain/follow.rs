@@ -6,9 +6,9 @@ use board_simulator::Registers;
 use sargon_corpus::analysis::{PieceFetch, piece_fetches};
 use sargon_reference::{AttackersArray, Colour, Piece};
 use sargon_suite::SargonBoard;
-use sargon_suite::responses::ObservedBooking;
 
 use super::names::side;
+use crate::booking::ObservedBooking;
 
 /// Rows shown: 24 pieces and calls that find none; more only if XCHNG does not return.
 const MAX_ROWS: usize = 40;

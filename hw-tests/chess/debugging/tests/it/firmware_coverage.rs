@@ -191,7 +191,10 @@ impl MeasuredBoard {
     fn exercise_monitor(&mut self) {
         self.run_common_requests();
         self.send_edge_requests();
-        self.request(&Request::Reset);
+        // MVI A,'A'; RST 1 sends it; RST 0
+        let address = RAM_START + 0x1000;
+        self.upload(address, &[0x3E, b'A', 0xCF, 0xC7]);
+        self.request(&Request::Run { address });
     }
 
     /// Uploads bytes to RAM.

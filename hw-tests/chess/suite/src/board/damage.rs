@@ -36,7 +36,7 @@ pub(crate) struct Finding {
 
 /// The status after the last good one, or after a start, with the line's counters at that time.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StatusBaseline {
+pub(crate) struct StatusBaseline {
     reply: StatusReply,
     stats: LinkStats,
 }
@@ -72,7 +72,7 @@ impl SargonBoard {
         if self.live.instrumentation().is_some() {
             return Ok(self.take_findings(None).into_iter().next().map(|finding| finding.reason));
         }
-        if !self.has_status_baseline() {
+        if self.status.is_none() {
             return Ok(None);
         }
         let replies = self.live.link.request_all(&self.status_request())?;
@@ -102,11 +102,6 @@ impl SargonBoard {
         if let Ok([Reply::Status(reply)]) = replies.as_deref() {
             self.status = Some(StatusBaseline { reply: *reply, stats: self.live.link.stats() });
         }
-    }
-
-    /// Returns `true` if the application's status is known from its start or from a later reply.
-    pub(crate) fn has_status_baseline(&self) -> bool {
-        self.status.is_some()
     }
 
     /// Returns the damage since the last status, if there is any. Later statuses are compared with

@@ -142,7 +142,8 @@ impl SargonBoard {
                 CasePlan { batch, first, second }
             }
             CaseInput::Array { piece, array, .. } => {
-                let is_bounded = self.behaviour() == Behaviour::Corrected && self.own.is_empty();
+                let is_bounded =
+                    self.criteria.behaviour == Behaviour::Corrected && self.own.is_empty();
                 let steps = || self.trace_spec(*piece, piece.kind.value(), array);
                 let has_trace = self.live.has_capability(capability::TRACE);
                 let second = (is_bounded && has_trace).then(steps);

@@ -238,7 +238,7 @@ impl Runner<'_> {
 
     /// Handles the reply to a STATUS request.
     pub(super) fn handle_status(&mut self, status: &StatusReply) {
-        if !self.board.has_status_baseline() {
+        if self.board.status.is_none() {
             let why = "the status at the start of the application is not known";
             self.repeat_unconfirmed_passes(why);
             return self.reload(why);

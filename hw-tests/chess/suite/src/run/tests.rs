@@ -24,7 +24,7 @@ fn live(behaviour: Behaviour, full: bool) -> SargonBoard {
     let evaluator = Evaluator { behaviour, own: None };
     let board = BoardKind::InProcess;
     let board = BoardConfig { board, full_responses: full, ..BoardConfig::simulated(profile) };
-    let config = SargonConfig { board, suite: evaluator.into() };
+    let config = SargonConfig { evaluator, ..board.into() };
     SargonBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -93,7 +93,8 @@ fn each_wrong_bit_changes_the_crc_and_fails_in_a_full_comparison() {
     let criteria = live(Behaviour::Corrected, true).criteria;
     for (case, position) in positions().into_iter().step_by(4) {
         let right = ExpectedPosition::new(&position, criteria);
-        let (mut seen, mut points) = (right.response.clone(), right.points);
+        let (mut seen, mut points) =
+            (right.response.clone(), right.response.end.points.expect("its points"));
         let covered = bytes(&mut seen, &mut points).len() + seen.end.pins.len();
         for at in 0..covered * 8 {
             flip(&mut seen, &mut points, at);

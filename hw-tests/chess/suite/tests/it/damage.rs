@@ -60,7 +60,7 @@ fn config(folder: &TempDir) -> SargonConfig {
     let own = Some(folder.path().to_owned());
     let board = BoardKind::InProcess;
     let board = BoardConfig { board, ..BoardConfig::simulated(profile) };
-    SargonConfig { board, suite: Evaluator { own, ..Evaluator::default() }.into() }
+    SargonConfig { evaluator: Evaluator { own, ..Evaluator::default() }, ..board.into() }
 }
 
 fn run(config: &SargonConfig) -> (Vec<CaseResult>, RunSummary) {
@@ -150,7 +150,7 @@ fn an_application_without_status_runs_and_what_is_not_observed_is_in_the_summary
     let mut config = config(&folder);
     let replaced = [("app.asm", older.as_str())];
     let kind = ProgramKind::Application;
-    let built = build_with_sources(&config.board.profile, kind, &config.suite.evaluator, &replaced)
+    let built = build_with_sources(&config.board.profile, kind, &config.evaluator, &replaced)
         .unwrap_or_else(|error| panic!("{error}"));
     config.board.application = Some((built.address, built.bytes));
     let (results, summary) = run(&config);

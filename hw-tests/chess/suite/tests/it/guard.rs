@@ -315,7 +315,7 @@ fn the_evaluator_is_clean_in_all_behaviours_on_all_boards() {
             let evaluator = Evaluator { behaviour, own: None };
             let board = BoardKind::InProcess;
             let board = BoardConfig { board, ..BoardConfig::simulated(profile(name)) };
-            let config = SargonConfig { board, suite: evaluator.into() };
+            let config = SargonConfig { evaluator, ..board.into() };
             let mut live = SargonBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"));
             let stop = AtomicBool::new(false);
             let options =

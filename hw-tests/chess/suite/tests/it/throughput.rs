@@ -1,12 +1,9 @@
 //! Utilization of the line by an upload and of the processor by a run, in T-states of the board.
 
-use std::io;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use board_simulator::board_spec;
-use board_simulator::{BoardModel, QueueLine, RunStop};
+use board_simulator::{InProcessBoard, Probe};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
@@ -16,49 +13,8 @@ use hil_harness::live::BoardConfig;
 use hil_harness::runner::{RunOptions, Verdict};
 use rcflash_link::loader::{enter_monitor, upload_missing};
 use rcflash_link::{Link, RequestSpec};
-use rcflash_transport::Transport;
 use sargon_corpus::{self as corpus, Case};
 use sargon_suite::{SargonBoard, run_cases};
-
-/// T-states of a character at 115,200 baud and 7.3728 MHz, ten bits of 64 clocks (docs/BOARDS.md).
-const CHARACTER_T_STATES: f64 = 640.0;
-/// T-states within which the board replies to any request.
-const MAX_REPLY_T_STATES: u64 = 100_000_000;
-
-/// A board that runs in the thread of the test, on a line without delay.
-#[derive(Clone)]
-struct InProcessLine(Arc<Mutex<BoardModel<QueueLine>>>);
-
-impl InProcessLine {
-    fn with<T>(&self, act: impl FnOnce(&mut BoardModel<QueueLine>) -> T) -> T {
-        act(&mut self.0.lock().expect("not poisoned"))
-    }
-}
-
-impl Transport for InProcessLine {
-    fn name(&self) -> &str {
-        "a board without a delay"
-    }
-
-    fn read(&mut self, buffer: &mut [u8], _timeout: Duration) -> io::Result<usize> {
-        self.with(|board| {
-            let end = board.clock() + MAX_REPLY_T_STATES;
-            while board.line_mut().from_board.is_empty() && board.clock() < end {
-                if board.run_for(CHARACTER_T_STATES as u64) == RunStop::Idle {
-                    break;
-                }
-            }
-            let received = std::mem::take(&mut board.line_mut().from_board);
-            buffer[..received.len()].copy_from_slice(&received);
-            Ok(received.len())
-        })
-    }
-
-    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
-        self.with(|board| board.line_mut().to_board.extend(bytes));
-        Ok(())
-    }
-}
 
 #[test]
 fn an_upload_fills_nine_tenths_of_the_line() {
@@ -72,14 +28,13 @@ fn an_upload_fills_nine_tenths_of_the_line() {
 fn used_by_an_upload(board: &str) -> f64 {
     let profile = BoardProfile::named(board).expect("it ships");
     let rom = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
-    let board = BoardModel::new(board_spec(&profile), &rom.bytes, QueueLine::default());
-    let line = InProcessLine(Arc::new(Mutex::new(board)));
-    let mut link = Link::new(Box::new(line.clone()), profile.uart.baud);
+    let board = InProcessBoard::new(&profile, &rom.bytes, Probe::default());
+    let mut link = Link::new(Box::new(board.line()), profile.uart.baud);
     let monitor = enter_monitor(&mut link).unwrap_or_else(|error| panic!("{error}"));
     let program: Vec<u8> = (0..28 * 1024_u32).map(|at| ((at * at) >> 7) as u8).collect();
-    let started = line.with(|board| board.clock());
+    let started = board.state().time();
     let mut ended = started;
-    let progress = |_| ended = line.with(|board| board.clock());
+    let progress = |_| ended = board.state().time();
     upload_missing(&mut link, &monitor, 0x8000, &program, progress)
         .unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(link.stats().total_retries(), 0, "{:?}", link.stats());

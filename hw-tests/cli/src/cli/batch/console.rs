@@ -8,7 +8,7 @@ use super::suite::{Criteria, ProgramDetails};
 
 /// End of transmission (EOT): the exit code follows as two hexadecimal digits, and CR LF.
 const EXIT_MARK: u8 = 0x04;
-/// The most bytes of output that are stored, and the most of a line that are compared.
+/// The bytes of output that are stored, and those of a line that are compared at least.
 const MAX_STORED: usize = 4096;
 
 /// What ends a program.
@@ -46,7 +46,8 @@ impl<'a> Console<'a> {
             Some(Found::ExitCode(code)) => Some(code),
             _ => None,
         };
-        let output = escape_stream(&self.stored).replace("\r\n", "\n");
+        let first = self.stored.len().saturating_sub(MAX_STORED);
+        let output = escape_stream(&self.stored[first..]).replace("\r\n", "\n");
         (ProgramDetails { exit_code, sent_bytes: self.sent, output }, self.failure(end))
     }
 
@@ -194,6 +195,6 @@ mod tests {
         assert!(console.line.len() < 2 * MAX_STORED && console.stored.len() < 2 * MAX_STORED);
         let (details, why) = console.judge(ProgramEnd::TooLong);
         assert_eq!((details.sent_bytes, why.is_some()), (1_000_000, true));
-        assert!(details.output.ends_with("0123456789"));
+        assert!(details.output.ends_with("0123456789") && details.output.len() == MAX_STORED);
     }
 }

@@ -9,7 +9,7 @@ use program_formats::{
     DebugInfo, ProgramError, ProgramFormat, SymbolKind, read_debug_info, read_program,
 };
 use tdlasm::source::DiskLoader;
-use testfile_suite::{SimulatedMachine, TestFile, TestOptions, Verdict, run_one};
+use testfile_suite::{TestFile, TestOptions, Verdict, run_one};
 
 /// Extensions of programs; those with an address come first.
 const PROGRAMS: [&str; 13] =
@@ -173,7 +173,7 @@ pub(super) fn first_routine(path: &Path, header: &str) -> Result<Routine, Comman
         format!("[[case]]\nname = \"{address}\"\ncall = {address}\ntimeout = {MAX_T_STATES}\n")
     };
     let file = parse(&(header.to_owned() + &labels.iter().map(case).collect::<String>()))?;
-    let mut machine = SimulatedMachine::new(&file.program);
+    let mut machine = file.program.machine();
     let mut passes = |index: usize| {
         let result = run_one(&file, index, &mut machine, &TestOptions::default());
         result.is_ok_and(|result| result.verdict == Verdict::Pass)

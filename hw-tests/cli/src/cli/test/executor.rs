@@ -15,7 +15,7 @@ use hil_harness::suite::{CaseResult, Verdict};
 use hil_harness::verdict_table::merge_repetitions;
 use indicatif::ProgressBar;
 use testfile_suite::{
-    BoardMachine, Machine, MachineError, RunError, SimulatedMachine, TestCase, TestFile, TestFiles,
+    BoardMachine, Machine, MachineError, RoutineMachine, RunError, TestCase, TestFile, TestFiles,
     TestOptions, TestResult, UNOBSERVED, run_one,
 };
 
@@ -66,7 +66,7 @@ struct TestPlan {
 /// What runs calls.
 enum TestMachine {
     /// A processor with memory, made at the first call of each file.
-    Simulated(Option<Box<SimulatedMachine>>),
+    Simulated(Option<Box<RoutineMachine>>),
     Board(Box<BoardMachine>),
 }
 
@@ -110,9 +110,8 @@ impl TestExecutor {
         self.finish_file();
         let outcome = match &mut self.machine {
             TestMachine::Simulated(_) => Ok(()),
-            TestMachine::Board(machine) if !file.fits(&machine.live().config.profile.name) => {
-                let (boards, profile) =
-                    (file.boards.join(", "), &machine.live().config.profile.name);
+            TestMachine::Board(machine) if !file.fits(&machine.live.config.profile.name) => {
+                let (boards, profile) = (file.boards.join(", "), &machine.live.config.profile.name);
                 Err(Refusal::Skipped(format!("its file is for {boards}, not {profile}")))
             }
             TestMachine::Board(machine) => match machine.load(&file.program) {
@@ -169,9 +168,12 @@ impl TestExecutor {
         };
         let machine: &mut dyn Machine = match &mut self.machine {
             TestMachine::Simulated(machine) => {
-                let new = || lock(&self.measurements).machine(&case.file);
-                let stop = Arc::clone(&self.stop);
-                &mut **machine.get_or_insert_with(|| Box::new(new().with_stop(stop)))
+                let new = || {
+                    let mut machine = lock(&self.measurements).machine(&case.file);
+                    machine.stop = Arc::clone(&self.stop);
+                    Box::new(machine)
+                };
+                &mut **machine.get_or_insert_with(new)
             }
             TestMachine::Board(machine) => &mut **machine,
         };
@@ -191,7 +193,7 @@ impl TestExecutor {
     fn restarts(&self) -> u64 {
         match &self.machine {
             TestMachine::Simulated(_) => 0,
-            TestMachine::Board(machine) => machine.restarts(),
+            TestMachine::Board(machine) => machine.restarts,
         }
     }
 }
@@ -238,14 +240,14 @@ impl Executor for TestExecutor {
     fn live(&mut self) -> Option<&mut LiveBoard> {
         match &mut self.machine {
             TestMachine::Simulated(_) => None,
-            TestMachine::Board(machine) => Some(machine.live_mut()),
+            TestMachine::Board(machine) => Some(&mut machine.live),
         }
     }
 
     fn board(&self) -> ConnectedBoard {
         let (name, identity) = match &self.machine {
             TestMachine::Simulated(_) => ("simulated", None),
-            TestMachine::Board(machine) => (machine.name(), Some(machine.live().identity.clone())),
+            TestMachine::Board(machine) => (machine.name(), Some(machine.live.identity.clone())),
         };
         let program = identity.as_ref().map(ToString::to_string);
         let builds = identity.iter().map(|caller| caller.build_id).collect();

@@ -12,7 +12,7 @@ use cli_support::files::{read_input, write_atomic};
 use cli_support::output::{pluralize, print};
 use cli_support::text::Escape;
 use testfile_suite::{
-    CycleBaseline, Difference, SimulatedMachine, TestCase, TestFile, TestResult, Verdict,
+    CycleBaseline, Difference, RoutineMachine, TestCase, TestFile, TestResult, Verdict,
 };
 
 /// Heading of the help.
@@ -112,17 +112,15 @@ impl MeasureArgs {
 
 impl Measurements {
     /// Returns a machine for the program of a file, which counts its instructions if needed.
-    pub(super) fn machine(&self, file: &TestFile) -> SimulatedMachine {
-        let machine = SimulatedMachine::new(&file.program);
-        match self.counts_steps {
-            true => machine.with_counter(file.step_counter()),
-            false => machine,
-        }
+    pub(super) fn machine(&self, file: &TestFile) -> RoutineMachine {
+        let mut machine = file.program.machine();
+        machine.counter = self.counts_steps.then(|| file.step_counter());
+        machine
     }
 
     /// Adds the counts of a machine that has run the cases of a file.
-    pub(super) fn add(&mut self, file: &TestFile, machine: &SimulatedMachine) {
-        if let Some(counter) = machine.counter() {
+    pub(super) fn add(&mut self, file: &TestFile, machine: &RoutineMachine) {
+        if let Some(counter) = &machine.counter {
             self.coverage.add(counter, &file.program.map);
             self.profile.add(counter, &file.program.map);
         }

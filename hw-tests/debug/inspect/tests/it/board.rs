@@ -22,7 +22,7 @@ use crate::stuck::folder;
 
 /// A session with all kinds of commands that a real board supports.
 const SESSION: &str = "registers\ncode\nstep 3\nover 2\nbreak NEXTAD if E == 0 hits 2\nrun\nregisters\n\
-                       step\nprint [M3]\nattackers\nset HL = 1234H\nprint HL\nmemory ATKLST\n\
+                       step\nprint 0 - [M3]\nattackers\nset HL = 1234H\nprint HL\nmemory ATKLST\n\
                        delete all\nout\nto NEXTAD\nnext 4\nset [M4] = 77H\nprint [M4]\n";
 /// A program that counts in a loop and ignores its input.
 const LOOP: &str =

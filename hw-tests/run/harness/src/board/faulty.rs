@@ -69,10 +69,6 @@ impl FaultyBoard {
 }
 
 impl Board for FaultyBoard {
-    fn name(&self) -> &str {
-        self.board.name()
-    }
-
     fn inner(&self) -> Option<&dyn Board> {
         Some(&*self.board)
     }
@@ -263,10 +259,6 @@ impl FaultyLine {
 }
 
 impl Transport for FaultyLine {
-    fn name(&self) -> &str {
-        self.line.name()
-    }
-
     fn inner(&self) -> Option<&dyn Transport> {
         Some(&*self.line)
     }

@@ -44,14 +44,11 @@ impl RecordOptions {
 /// A board whose line is recorded.
 pub struct RecordedBoard {
     board: Box<dyn Board>,
-    transcript: SharedTranscript,
+    transcript: Arc<Mutex<TranscriptWriter>>,
 }
 
 /// The transcript's writer, shared by board and lines. Each event is written at once, so that a
 /// crash loses none.
-#[derive(Clone)]
-struct SharedTranscript(Arc<Mutex<TranscriptWriter>>);
-
 struct TranscriptWriter {
     path: PathBuf,
     lines: LineAppender,
@@ -79,7 +76,7 @@ impl RecordedBoard {
             .and_then(|()| lines.sync())
             .map_err(|error| BoardError::Transcript(path.clone(), error))?;
         let writer = TranscriptWriter { path: path.clone(), lines, started: None, last_us: 0 };
-        Ok(Self { board, transcript: SharedTranscript(Arc::new(Mutex::new(writer))) })
+        Ok(Self { board, transcript: Arc::new(Mutex::new(writer)) })
     }
 }
 
@@ -113,31 +110,22 @@ fn write_line(lines: &mut LineAppender, line: &impl serde::Serialize) -> io::Res
     lines.append(&(serde_json::to_string(line)? + "\n"))
 }
 
-impl SharedTranscript {
-    fn path(&self) -> PathBuf {
-        lock(&self.0).path.clone()
-    }
-
+impl TranscriptWriter {
     /// Records an event, at the time of the previous one if `now` is `None`.
-    fn record(&self, now: Option<Instant>, event: TranscriptEvent) -> io::Result<()> {
-        let mut writer = lock(&self.0);
+    fn record(&mut self, now: Option<Instant>, event: TranscriptEvent) -> io::Result<()> {
         if let Some(now) = now {
-            let started = *writer.started.get_or_insert(now);
-            writer.last_us = now.saturating_duration_since(started).as_micros() as u64;
+            let started = *self.started.get_or_insert(now);
+            self.last_us = now.saturating_duration_since(started).as_micros() as u64;
         }
-        let time_us = writer.last_us;
-        write_line(&mut writer.lines, &TranscriptEntry { time_us, event }).map_err(|error| {
-            let path = writer.path.escaped();
+        let time_us = self.last_us;
+        write_line(&mut self.lines, &TranscriptEntry { time_us, event }).map_err(|error| {
+            let path = self.path.escaped();
             io::Error::new(error.kind(), format!("can't write the transcript {path}: {error}"))
         })
     }
 }
 
 impl Board for RecordedBoard {
-    fn name(&self) -> &str {
-        self.board.name()
-    }
-
     fn inner(&self) -> Option<&dyn Board> {
         Some(&*self.board)
     }
@@ -153,22 +141,23 @@ impl Board for RecordedBoard {
             Err(error) => (None, TranscriptEvent::OpenFailed(error.to_string())),
         };
         // A run that can't be recorded ends: another attempt would fail as well.
-        let recorded = self.transcript.record(now, event);
+        let mut transcript = lock(&self.transcript);
+        let recorded = transcript.record(now, event);
         let line = opened?;
-        recorded.map_err(|error| BoardError::Transcript(self.transcript.path(), error))?;
-        Ok(Box::new(RecordedLine { line, transcript: self.transcript.clone() }))
+        recorded.map_err(|error| BoardError::Transcript(transcript.path.clone(), error))?;
+        Ok(Box::new(RecordedLine { line, transcript: Arc::clone(&self.transcript) }))
     }
 
     fn reset(&mut self, line: &mut dyn Transport) -> Result<ResetOutcome, ResetError> {
         let outcome = self.board.reset(line)?;
         if outcome == ResetOutcome::Done {
-            let _ = self.transcript.record(None, TranscriptEvent::Reset {});
+            let _ = lock(&self.transcript).record(None, TranscriptEvent::Reset {});
         }
         Ok(outcome)
     }
 
     fn on_ready(&mut self, ready: &RunningApplication) {
-        let _ = self.transcript.record(None, TranscriptEvent::Ready(ready.clone()));
+        let _ = lock(&self.transcript).record(None, TranscriptEvent::Ready(ready.clone()));
         self.board.on_ready(ready);
     }
 }
@@ -176,14 +165,10 @@ impl Board for RecordedBoard {
 /// A line whose traffic is recorded.
 struct RecordedLine {
     line: Box<dyn Transport + Send>,
-    transcript: SharedTranscript,
+    transcript: Arc<Mutex<TranscriptWriter>>,
 }
 
 impl Transport for RecordedLine {
-    fn name(&self) -> &str {
-        self.line.name()
-    }
-
     fn inner(&self) -> Option<&dyn Transport> {
         Some(&*self.line)
     }
@@ -199,7 +184,7 @@ impl Transport for RecordedLine {
             Ok(count) => TranscriptEvent::Received(HexBytes(buffer[..*count].to_vec())),
             Err(error) => TranscriptEvent::ReadFailed(error.to_string()),
         };
-        self.transcript.record(Some(self.line.now()), event)?;
+        lock(&self.transcript).record(Some(self.line.now()), event)?;
         received
     }
 
@@ -209,7 +194,7 @@ impl Transport for RecordedLine {
             Ok(()) => TranscriptEvent::Sent(HexBytes(bytes.to_vec())),
             Err(error) => TranscriptEvent::WriteFailed(error.to_string()),
         };
-        self.transcript.record(Some(self.line.now()), event)?;
+        lock(&self.transcript).record(Some(self.line.now()), event)?;
         sent
     }
 }

@@ -17,6 +17,7 @@ use crate::suite::Suite;
 const NOT_READY: &str = "was not ready before the run was over";
 
 /// The boards and what they have done so far.
+#[derive(Default)]
 pub(super) struct BoardRows {
     pub(super) rows: Vec<BoardSummary>,
     /// Whether the boards have names in results and reports.
@@ -50,12 +51,7 @@ impl BoardRows {
             are_named,
             required: if are_named { config.min_boards } else { members.len() },
             is_preparing: vec![true; members.len()],
-            failures: Vec::new(),
-            stats: LinkStats::default(),
-            summary: RunSummary::default(),
-            not_judged: BTreeSet::new(),
-            loss: None,
-            last: None,
+            ..Self::default()
         }
     }
 
@@ -101,9 +97,9 @@ impl BoardRows {
 
     /// Sets how often each board was at fault, and which are quarantined.
     pub(super) fn set_strikes<S: Suite>(&mut self, schedule: &Schedule<S>) {
-        for (board, row) in self.rows.iter_mut().enumerate() {
-            row.at_fault = schedule.strikes(board);
-            if schedule.is_quarantined(board) {
+        for (row, board) in self.rows.iter_mut().zip(&schedule.boards) {
+            row.at_fault = board.strikes;
+            if board.is_quarantined() {
                 row.is_missing = true;
                 row.ended = format!(
                     "quarantined: {} problems that another board did not have",

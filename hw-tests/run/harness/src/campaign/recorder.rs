@@ -29,7 +29,7 @@ pub(super) struct ResultRecorder<S: Suite> {
     clock: Clock,
     writer: Option<ResultsWriter<S>>,
     /// The names of the cases recorded since [`Self::verify_one_verdict_each`].
-    recorded: Vec<String>,
+    pub(super) recorded: Vec<String>,
     /// In a soak run.
     soak: Option<SoakProgress>,
     failed: Option<ResultsError>,
@@ -90,7 +90,7 @@ impl<S: Suite> ResultRecorder<S> {
 
     /// Returns the boards of the resumed run on a fleet.
     pub(super) fn earlier_boards(&self) -> &[String] {
-        self.writer.as_ref().map_or(&[], |writer| writer.earlier_boards())
+        self.writer.as_ref().map_or(&[], |writer| &writer.earlier_boards)
     }
 
     /// Returns the cases that have no verdict in the results file, before others are recorded.
@@ -156,11 +156,6 @@ impl<S: Suite> ResultRecorder<S> {
         }
         soak.last_progress = now;
         writer.write(&Record::Progress(self.totals.counts))
-    }
-
-    /// Returns the number of verdicts since [`Self::verify_one_verdict_each`].
-    pub(super) fn verdict_count(&self) -> usize {
-        self.recorded.len()
     }
 
     /// Verifies that each of these cases has had exactly one verdict since the last call.

@@ -198,7 +198,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
                 self.end_round();
             }
         }
-        if self.ended.is_some() || self.schedule.is_retired(board) {
+        if self.ended.is_some() || self.schedule.boards[board].is_retired {
             return Poll::Ready(None);
         }
         self.schedule.take(board).map_or(Poll::Pending, |case| Poll::Ready(Some(case)))
@@ -256,7 +256,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         let is_last = self.is_first_failure(&result);
         self.observer.on_result(&result);
         let is_recorded = self.recorder.record(result);
-        self.observer.on_progress(self.recorder.verdict_count());
+        self.observer.on_progress(self.recorder.recorded.len());
         if !is_recorded {
             // Without a results file there is no use in running more cases.
             self.stop_all(RunEnd::Interrupted);
@@ -294,7 +294,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
             }
             return;
         }
-        self.rounds.reorder(self.schedule.order_mut());
+        self.rounds.reorder(&mut self.schedule.order);
         let count = self.rounds.next_len(self.run.cases.len());
         self.schedule.start_round(count);
         self.observer.on_iteration_end();

@@ -56,21 +56,28 @@ impl<S: Suite> Case<S> {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Board {
+pub(super) struct Board {
     /// Whether it gets no more cases: it is lost, quarantined, or has finished.
-    is_retired: bool,
+    pub(super) is_retired: bool,
     /// Problems that another board did not have.
-    strikes: u32,
+    pub(super) strikes: u32,
     /// Problems of which it is not known whether another board has them.
     open_problems: u32,
 }
 
+impl Board {
+    /// Returns `true` if it was excluded for problems that others did not have.
+    pub(super) fn is_quarantined(&self) -> bool {
+        self.strikes >= MAX_STRIKES
+    }
+}
+
 /// The assignment of cases to boards, in one round or several.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Schedule<S: Suite> {
-    /// All cases in the order of the round. The first [`Self::round_len`] belong to the round, and
-    /// [`Self::started`] of these were taken.
-    order: Vec<usize>,
+    /// All cases in the order of the round, to be changed between rounds only. The first
+    /// [`Self::round_len`] belong to the round, and [`Self::started`] of these were taken.
+    pub(super) order: Vec<usize>,
     round_len: usize,
     started: usize,
     /// The cases of the state [`CaseState::Waiting`].
@@ -79,7 +86,7 @@ pub(super) struct Schedule<S: Suite> {
     cases: Vec<Case<S>>,
     /// The number of cases of the round that are not settled.
     open: usize,
-    boards: Vec<Board>,
+    pub(super) boards: Vec<Board>,
     /// The number of cases that were started on another board as well.
     pub(super) reruns: u64,
     /// The number of cases that a board gave back without a result.
@@ -92,20 +99,10 @@ impl<S: Suite> Schedule<S> {
         let case = Case { state: CaseState::Settled, results: Vec::new() };
         Self {
             order: (0..cases).collect(),
-            round_len: 0,
-            started: 0,
-            waiting: VecDeque::new(),
             cases: vec![case; cases],
-            open: 0,
             boards: vec![Board::default(); boards],
-            reruns: 0,
-            returned: 0,
+            ..Self::default()
         }
-    }
-
-    /// Returns all cases in the order of the round, to change it before the next one.
-    pub(super) fn order_mut(&mut self) -> &mut [usize] {
-        &mut self.order
     }
 
     /// Starts a round with the first `count` cases of the order. The cases of the previous round
@@ -233,8 +230,8 @@ impl<S: Suite> Schedule<S> {
             let board = &mut self.boards[*board];
             board.open_problems -= 1;
             board.strikes += u32::from(has_passed);
-            is_quarantined |= board.strikes >= MAX_STRIKES && !board.is_retired;
-            board.is_retired |= board.strikes >= MAX_STRIKES;
+            is_quarantined |= board.is_quarantined() && !board.is_retired;
+            board.is_retired |= board.is_quarantined();
         }
         settled.push((case, results));
         if is_quarantined {
@@ -261,21 +258,6 @@ impl<S: Suite> Schedule<S> {
             self.settle(case, &mut settled);
         }
         settled.pop()
-    }
-
-    /// Returns the number of problems of a board that another one did not have.
-    pub(super) fn strikes(&self, board: usize) -> u32 {
-        self.boards[board].strikes
-    }
-
-    /// Returns `true` if a board was excluded for problems that others did not have.
-    pub(super) fn is_quarantined(&self, board: usize) -> bool {
-        self.boards[board].strikes >= MAX_STRIKES
-    }
-
-    /// Returns `true` if a board gets no more cases.
-    pub(super) fn is_retired(&self, board: usize) -> bool {
-        self.boards[board].is_retired
     }
 }
 

@@ -217,7 +217,6 @@ fn with_monitor_session<T>(
 
 /// Returns the first address after all sections of a program; at most FFFFh.
 pub fn end_address(program: &Program) -> u16 {
-    let end = |section: &tdlasm::link::PlacedSection| u32::from(section.address) + section.size;
-    let last = program.sections.iter().map(end).max().unwrap_or(0);
+    let last = program.sections.iter().map(|section| section.addresses().end).max().unwrap_or(0);
     u16::try_from(last).unwrap_or(u16::MAX)
 }

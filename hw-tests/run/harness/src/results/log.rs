@@ -29,8 +29,8 @@ pub struct ResultsWriter<S> {
     last_sync: Instant,
     /// The boards recorded so far.
     ready: Vec<BoardReady>,
-    /// The boards of the run that this one resumes.
-    earlier_boards: Vec<String>,
+    /// The boards of the run on a fleet that this one resumes; empty if there is none.
+    pub(crate) earlier_boards: Vec<String>,
     suite: PhantomData<fn() -> S>,
 }
 
@@ -132,11 +132,6 @@ impl<S: Suite> ResultsWriter<S> {
     fn write_header(&mut self, head: &RunHeader) -> Result<(), ResultsError> {
         self.write(&Record::Head(head.clone()))?;
         self.sync()
-    }
-
-    /// Returns the boards of the run on a fleet that this one resumes; empty if there is none.
-    pub fn earlier_boards(&self) -> &[String] {
-        &self.earlier_boards
     }
 
     /// Records the board on which the cases run.

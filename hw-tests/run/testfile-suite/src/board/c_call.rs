@@ -2,10 +2,10 @@
 //! stack of its own.
 
 use board_simulator::ViolationKind;
+use board_simulator::routines::{Call, Outcome};
 use tdlasm::image::ImageRun;
 
 use super::loaded::LoadedProgram;
-use crate::machine::{Call, Outcome};
 
 /// Bytes of the code, and after it of the stack pointer after the call.
 const CODE_BYTES: u16 = 18;

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use board_simulator::routines::Call;
+use board_simulator::routines::FILL;
 use firmware_wire as wire;
 use tdlasm::image::{Image, ImageRun};
 
 use super::mocks::PlacedMocks;
 use super::wire::request;
-use crate::machine::Call;
 use crate::program::Program;
-use crate::simulated::FILL;
 
 /// Most bytes of one write of a call.
 const MAX_WRITE: usize = 255;
@@ -44,7 +44,7 @@ impl LoadedProgram {
             address: at as u16,
             bytes: vec![image.byte(at as u16).unwrap_or(FILL)],
         };
-        let code = Image::new(program.code.iter().cloned().flatten().map(byte));
+        let code = Image::new(program.areas.code.iter().cloned().flatten().map(byte));
         let data = filled(image).flatten().filter(|at| code.byte(*at as u16).is_none());
         let data = Image::new(data.map(byte));
         Self { program: program.clone(), free, code, data, written, ..Self::default() }
@@ -137,7 +137,8 @@ mod tests {
                 address: run.start as u16,
                 bytes: vec![1; run.len()],
             };
-            let mut program = Program { code: code.to_vec(), ..Program::default() };
+            let mut program = Program::default();
+            program.areas.code = code.to_vec();
             program.linked.image = Image::new(runs.iter().map(run));
             let data = LoadedProgram::new(&program, (0, 0), BTreeMap::new()).data;
             data.runs().iter().map(|run| run.address.into()..run.end()).collect()

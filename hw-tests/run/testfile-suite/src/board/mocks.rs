@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use board_simulator::routines::{Call, Mock, MockReturn};
 use tdlasm::assemble_text;
 use tdlasm::image::ImageRun;
 use tdlasm::link::{Layout, link};
@@ -9,7 +10,6 @@ use z80_core::{REGISTER_HALVES, Registers, set_register};
 
 use super::loaded::{LoadedProgram, fill};
 use super::wire::number;
-use crate::machine::{Call, Mock, MockReturn};
 use crate::program::jump;
 use crate::registers::value;
 
@@ -104,7 +104,8 @@ impl LoadedProgram {
         let runs = runs.map(|run| u32::from(run.address)..run.end());
         let named = call.read.iter().copied().chain(kept);
         let named = named.map(|(at, length)| u32::from(at)..u32::from(at) + length as u32);
-        let used: Vec<_> = runs.chain(named).chain(self.program.sections.iter().cloned()).collect();
+        let used: Vec<_> =
+            runs.chain(named).chain(self.program.areas.sections.iter().cloned()).collect();
         let mut end = u32::from(self.free.1) + 1;
         loop {
             let base = end.checked_sub(size).filter(|base| *base >= self.free.0.into());

@@ -1,6 +1,7 @@
 //! Calls and their results as the caller's requests and replies.
 
 use board_simulator::ViolationKind;
+use board_simulator::routines::{Call, CallEnd, Outcome};
 use firmware_wire as wire;
 use firmware_wire::{
     CALL_STACK_BYTES, CallRead, CallResult, CallStatus, MemoryResult, RegisterPair, RegisterSet,
@@ -9,7 +10,7 @@ use firmware_wire::{
 use z80_core::{REGISTER_HALVES, set_register};
 
 use super::mocks::TABLE;
-use crate::machine::{ArgumentSweep, Call, CallEnd, Outcome};
+use crate::machine::ArgumentSweep;
 use crate::registers::value;
 
 /// The names of [`RegisterPair::ALL`].

@@ -1,9 +1,10 @@
 //! Reads calls of functions of C.
 
+use board_simulator::routines::Call;
+
 use super::Reader;
 use crate::c_function::{CType, Convention, PlacedCall, Signature, parse_c_number, split_call};
 use crate::document::{Fields, Item};
-use crate::machine::Call;
 use crate::model::Step;
 
 const SIGNATURE: &str = "\"int mul16(int a, int b)\"";

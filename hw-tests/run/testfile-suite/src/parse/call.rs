@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use board_simulator::routines::Allowed;
+use board_simulator::routines::{Call, Entry, InputValues, Interrupt, Mock, MockReturn};
 use cli_support::text::Escape;
 use tdlasm::image::ImageRun;
 use z80_core::{Flags, parse_number};
 
 use super::values::{ARRAY, range, width};
 use super::{CALLS, Reader};
-use crate::allowed::Allowed;
 use crate::document::{Fields, Item};
-use crate::machine::{Call, Entry, InputValues, Interrupt, Measure, Mock, MockReturn};
+use crate::machine::Measure;
 use crate::matcher::{Matcher, Operator};
 use crate::model::{Accesses, Expectation, ExpectedAccesses, ExpectedMemory, Step, Sweep};
 use crate::program::{Console, MAX_INPUT, MAX_OUTPUT};
@@ -34,6 +35,17 @@ const ACCESSES: &str = "a table of addresses such as { LATCH = [1, 2], STATUS = 
 const REPEATED: &str = "...";
 const ALLOW: &str = "an array such as [\"unwritten\", \"data\"]";
 const FLAGS: &str = "\"C NZ\"";
+
+/// Selects one of the mistakes.
+type Selector = fn(&mut Allowed) -> &mut bool;
+/// What can be allowed, by its word.
+const ALLOWED: [(&str, Selector); 5] = [
+    ("unwritten", |allowed| &mut allowed.unwritten),
+    ("data", |allowed| &mut allowed.data),
+    ("no-instruction", |allowed| &mut allowed.no_instruction),
+    ("overlap", |allowed| &mut allowed.overlap),
+    ("code-writes", |allowed| &mut allowed.code_writes),
+];
 
 impl Reader<'_> {
     /// Reads an array of calls, up to `sweeps` of which have an interrupt at several T-states.
@@ -268,9 +280,8 @@ impl Reader<'_> {
     /// call does.
     pub(super) fn allowed(&self, fields: &Fields<'_>) -> Allowed {
         let mut allowed = self.program.map(|program| program.allowed).unwrap_or_default();
-        let words = fields
-            .get("allow")
-            .map(|item| item.each(ALLOW, |item| self.choice(item, &Allowed::WORDS)));
+        let words =
+            fields.get("allow").map(|item| item.each(ALLOW, |item| self.choice(item, &ALLOWED)));
         for allow in words.into_iter().flatten().flatten() {
             *allow(&mut allowed) = true;
         }

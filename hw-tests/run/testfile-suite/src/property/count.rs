@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use board_simulator::routines::RoutineMachine;
 use firmware_wire::{MAX_COUNTED_BYTES, crc32};
 use z80_core::{FLAGS, REGISTER_HALVES, canonical_register_name, register_halves};
 
@@ -15,7 +16,6 @@ use crate::machine::ArgumentSweep;
 use crate::model::{Generator, Judge, Property, Step};
 use crate::registers::{is_input, value, without_prefix};
 use crate::result::RunError;
-use crate::simulated::SimulatedMachine;
 use crate::suite::result_of;
 
 use super::generate::nth_input;
@@ -28,7 +28,7 @@ const MAX_T_STATES: u64 = 15_000_000;
 
 /// What of a property is counted through and compared.
 pub(super) struct Counter {
-    simulated: SimulatedMachine,
+    simulated: RoutineMachine,
     /// Registers of eight bits that count, the lowest first.
     counted: Vec<&'static str>,
     /// The number of inputs that differ in those registers only.
@@ -53,7 +53,7 @@ impl Counter {
         }
         let (counted, period) = counted(property);
         let (results, flags) = results(run, step, property);
-        let simulated = SimulatedMachine::new(&run.file.program);
+        let simulated = run.file.program.machine();
         (period > 1 && !results.is_empty()).then_some(Self {
             simulated,
             counted,

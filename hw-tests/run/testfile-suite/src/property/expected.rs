@@ -1,5 +1,6 @@
 //! What a judge expects of a call, as expectations of a test file.
 
+use board_simulator::routines::Outcome;
 use cli_support::text::Escape;
 use serde_json::Value;
 use z80_core::{
@@ -7,7 +8,7 @@ use z80_core::{
     register_value,
 };
 
-use crate::machine::{Measure, Outcome};
+use crate::machine::Measure;
 use crate::matcher::Matcher;
 use crate::model::{Expectation, ExpectedMemory};
 use crate::program::Program;

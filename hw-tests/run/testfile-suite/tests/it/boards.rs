@@ -8,8 +8,8 @@ use hil_harness::live::BoardConfig;
 use rcflash_transport::Transport;
 use serde_json::{Value, json};
 use testfile_suite::{
-    BoardMachine, CallServer, Machine, MachineError, Program, SimulatedMachine, TestFile,
-    TestOptions, TestResult, Verdict,
+    BoardMachine, CallServer, Machine, MachineError, Program, TestFile, TestOptions, TestResult,
+    Verdict,
 };
 
 use crate::{folder, parse, run};
@@ -48,7 +48,7 @@ fn same_everywhere(source: &str, text: &str) -> Vec<TestResult> {
     let verdicts = |results: &[TestResult]| -> Vec<(String, Verdict)> {
         results.iter().map(|result| (result.id.clone(), result.verdict)).collect()
     };
-    let expected = verdicts(&results(&file, &mut SimulatedMachine::new(&file.program)));
+    let expected = verdicts(&results(&file, &mut file.program.machine()));
     let mut last = Vec::new();
     for profile in PROFILES {
         let mut board = board(profile);
@@ -444,7 +444,7 @@ fn sessions_return_output_on_the_console_and_counts_of_mocks() {
         "RUN:\tMOV A,E\n\tCALL PUTC\n\tDJNZ RUN\n\tRET\nLOOP:\tJMP LOOP\nPUTC:\tHLT\n\tNOP\n\tNOP";
     let folder = folder(source);
     let [simulated, board]: [Box<dyn testfile_suite::Machine>; 2] =
-        [Box::new(SimulatedMachine::new(&Program::default())), Box::new(board(PROFILES[1]))];
+        [Box::new(Program::default().machine()), Box::new(board(PROFILES[1]))];
     for machine in [simulated, board] {
         let mut session = CallServer::new(machine);
         let mut reply = |request: Value| reply(&mut session, &request);
@@ -530,10 +530,10 @@ fn a_stuck_call_is_reported_even_if_nothing_can_reset_the_board() {
 /// took.
 fn figures(board: &mut BoardMachine, file: &TestFile) -> (u64, u64, Duration) {
     board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
-    let before = board.live().link.stats();
+    let before = board.live.link.stats();
     let result = results(file, board).remove(0);
     assert_eq!(result.verdict, Verdict::Pass, "{result:?}");
-    let after = board.live().link.stats();
+    let after = board.live.link.stats();
     (result.details.calls, after.requests - before.requests, after.busy - before.busy)
 }
 
@@ -571,7 +571,7 @@ fn a_board_counts_through_the_inputs_of_an_exhaustive_property() {
                 exhaustive = true\ncheck = \"out.DE == 65535 - HL\"";
     let folder = folder(COMPLEMENT);
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
-    let simulated = results(&file, &mut SimulatedMachine::new(&file.program)).remove(0);
+    let simulated = results(&file, &mut file.program.machine()).remove(0);
     assert_eq!(simulated.details.t_states, Some(200));
     assert_rate(&file, 16_384, 3_000);
 }
@@ -611,7 +611,7 @@ fn an_output_that_only_the_board_has_is_found_by_its_input() {
                 true\ncheck = \"out.A == A || out.A == 0A5H\"\nallow = [\"unwritten\"]";
     let folder = folder(source);
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
-    let simulated = results(&file, &mut SimulatedMachine::new(&file.program)).remove(0);
+    let simulated = results(&file, &mut file.program.machine()).remove(0);
     assert_eq!(simulated.verdict, Verdict::Pass, "{simulated:?}");
     let mut board = board(PROFILES[0]);
     board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
@@ -629,11 +629,11 @@ fn a_call_that_does_not_return_is_waited_for_as_one_call_although_others_share_i
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
     let mut board = board(PROFILES[0]);
     board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
-    let before = board.live().link.stats().busy;
+    let before = board.live.link.stats().busy;
     let result = results(&file, &mut board).remove(0);
     assert_eq!(result.reason.as_deref(), Some("input 201 in ascending order: A = 200"));
     // Six calls of 10,000,000 T-states in a frame, at 7.3728 MHz, would be 24 s in three attempts,
     // and as much for the frame behind it.
-    let time = board.live().link.stats().busy - before;
+    let time = board.live.link.stats().busy - before;
     assert!(time < Duration::from_secs(24), "{time:?}");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testfile_suite::{CallServer, Program, SimulatedMachine};
+use testfile_suite::{CallServer, Program};
 
 use crate::folder;
 
@@ -31,7 +31,7 @@ LOOP:   JMP     LOOP
 LAST:   .BYTE   7";
 
 fn session() -> CallServer {
-    CallServer::new(Box::new(SimulatedMachine::new(&Program::default())))
+    CallServer::new(Box::new(Program::default().machine()))
 }
 
 /// A session with the source, and the folder of its file.

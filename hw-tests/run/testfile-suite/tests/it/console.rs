@@ -1,7 +1,7 @@
 //! Output on the console and input from it: by CP/M's BDOS, a routine, or a port.
 
 use tdlasm::source::DiskLoader;
-use testfile_suite::{Machine, SimulatedMachine, TestFile, Verdict};
+use testfile_suite::{Machine, TestFile, Verdict};
 
 use crate::boards::{PROFILES, board, results};
 use crate::{case, findings, folder, parse, result, run};
@@ -128,10 +128,9 @@ fn a_program_of_another_assembler_calls_the_bdos_at_5() {
     let file = TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader);
     let file = file.unwrap_or_else(|error| panic!("{error}"));
     let mut verdicts = Vec::new();
-    let ran =
-        run(&file, &mut SimulatedMachine::new(&file.program), &Default::default(), &mut |one| {
-            verdicts.push((one.verdict, one.differences));
-        });
+    let ran = run(&file, &mut file.program.machine(), &Default::default(), &mut |one| {
+        verdicts.push((one.verdict, one.differences));
+    });
     ran.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(verdicts, [(Verdict::Pass, Vec::new())]);
     let refused = board(PROFILES[0]).load(&file.program).expect_err("it has a ROM there");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tdlasm::source::DiskLoader;
-use testfile_suite::{SimulatedMachine, TestFile, TestOptions, TestResult};
+use testfile_suite::{TestFile, TestOptions, TestResult};
 
 use crate::{folder, run};
 
@@ -21,7 +21,7 @@ fn results(path: &Path, text: &str, source: &Path) -> Vec<TestResult> {
     let file = TestFile::parse(path, text, &DiskLoader).unwrap_or_else(|error| panic!("{error}"));
     let contracts = file.contracts(source).expect("it is readable").expect("one of its sources");
     assert!(contracts.iter().any(|contract| file.calls(contract)));
-    let mut machine = SimulatedMachine::new(&file.program);
+    let mut machine = file.program.machine();
     let mut results = Vec::new();
     let options = TestOptions { contracts: &contracts, ..TestOptions::default() };
     let ran = run(&file, &mut machine, &options, &mut |result| results.push(result));

@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use corrupted_input::for_each_corrupted;
 use tdlasm::source::DiskLoader;
-use testfile_suite::{SimulatedMachine, TestFile};
+use testfile_suite::TestFile;
 
 use crate::folder;
 
@@ -80,7 +80,7 @@ fn any_test_file_is_refused_with_a_place_or_read() {
         match TestFile::parse(&path, &text, &DiskLoader) {
             Ok(file) => {
                 accepted.set(accepted.get() + 1);
-                let _ = SimulatedMachine::new(&file.program);
+                let _ = file.program.machine();
             }
             Err(errors) => {
                 refused.set(refused.get() + 1);

@@ -1,6 +1,6 @@
 //! Counts of instructions and calls by a simulated machine.
 
-use testfile_suite::{SimulatedMachine, TestOptions};
+use testfile_suite::TestOptions;
 
 use crate::{folder, parse, run};
 
@@ -9,10 +9,11 @@ use crate::{folder, parse, run};
 fn nodes(source: &str, cases: &str) -> Vec<(usize, String, u64, u64)> {
     let folder = folder(source);
     let file = parse(folder.path(), cases).unwrap_or_else(|error| panic!("{error}"));
-    let mut machine = SimulatedMachine::new(&file.program).with_counter(file.step_counter());
+    let mut machine = file.program.machine();
+    machine.counter = Some(file.step_counter());
     let options = TestOptions::default();
     run(&file, &mut machine, &options, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
-    let calls = machine.counter().expect("it counts").calls();
+    let calls = machine.counter.as_ref().expect("it counts").calls();
     let mut found = Vec::new();
     let mut open = vec![(0, 0)];
     while let Some((depth, number)) = open.pop() {

@@ -289,7 +289,7 @@ fn a_hex_file_is_tested_by_the_labels_of_its_symbol_file() {
                 { A = 2, B = 3 }\nexpect.A = 6";
     let file = TestFile::parse(&folder.path().join("a.test.toml"), text, &DiskLoader);
     let file = file.unwrap_or_else(|error| panic!("{error}"));
-    let mut machine = testfile_suite::SimulatedMachine::new(&file.program);
+    let mut machine = file.program.machine();
     let mut found = Vec::new();
     let ran = crate::run(&file, &mut machine, &Default::default(), &mut |result| {
         found.extend(result.differences.iter().map(ToString::to_string));
@@ -334,7 +334,7 @@ fn labels_of_c_keep_their_case() {
     };
     for (routine, differences) in [("_Sum", 0), ("_sum", 1), ("_ONE", 1)] {
         let file = parse(routine).unwrap_or_else(|error| panic!("{error}"));
-        let mut machine = testfile_suite::SimulatedMachine::new(&file.program);
+        let mut machine = file.program.machine();
         let mut found = 0;
         let ran = crate::run(&file, &mut machine, &Default::default(), &mut |result| {
             found += result.differences.len();

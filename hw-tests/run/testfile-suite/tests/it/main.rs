@@ -25,8 +25,7 @@ use std::path::Path;
 use tdlasm::source::DiskLoader;
 use tempfile::TempDir;
 use testfile_suite::{
-    FileErrors, Machine, RunError, SimulatedMachine, TestFile, TestOptions, TestResult, Verdict,
-    run_one,
+    FileErrors, Machine, RunError, TestFile, TestOptions, TestResult, Verdict, run_one,
 };
 
 /// A folder with a source, `prog.asm`.
@@ -61,7 +60,7 @@ fn run(
 fn run_seeded(source: &str, text: &str, seed: Option<u64>) -> Vec<TestResult> {
     let folder = folder(source);
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
-    let mut machine = SimulatedMachine::new(&file.program);
+    let mut machine = file.program.machine();
     let mut results = Vec::new();
     let options = TestOptions { seed, ..TestOptions::default() };
     let ran = run(&file, &mut machine, &options, &mut |result| results.push(result));

@@ -1,7 +1,7 @@
 //! The case that a failing property prints finds what the property found.
 
 use crate::seeded::Rng;
-use testfile_suite::{SimulatedMachine, TestOptions, TestResult, Verdict};
+use testfile_suite::{TestOptions, TestResult, Verdict};
 
 use crate::{folder, parse, run};
 
@@ -10,7 +10,7 @@ fn run_with_contracts(source: &str, text: &str, seed: u64) -> TestResult {
     let folder = folder(source);
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let contracts = file.contracts(&folder.path().join("prog.asm")).expect("a source");
-    let mut machine = SimulatedMachine::new(&file.program);
+    let mut machine = file.program.machine();
     let mut results = Vec::new();
     let contracts = contracts.unwrap_or_default();
     let options = TestOptions { seed: Some(seed), contracts: &contracts, ..TestOptions::default() };

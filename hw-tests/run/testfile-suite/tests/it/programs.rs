@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tdlasm::source::DiskLoader;
-use testfile_suite::{FileErrors, SimulatedMachine, TestFile, run_build};
+use testfile_suite::{FileErrors, TestFile, run_build};
 
 use crate::run;
 
@@ -20,7 +20,7 @@ pub(crate) fn corpus(path: &str) -> PathBuf {
 /// Returns the findings of the cases of a test file.
 pub(crate) fn findings(path: &Path, text: &str) -> Result<Vec<String>, FileErrors> {
     let file = TestFile::parse(path, text, &DiskLoader)?;
-    let mut machine = SimulatedMachine::new(&file.program);
+    let mut machine = file.program.machine();
     let mut found = Vec::new();
     let ran =
         run(&file, &mut machine, &Default::default(), &mut |result| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use testfile_suite::{SimulatedMachine, TestCase, TestOptions, Verdict, run_one};
+use testfile_suite::{TestCase, TestOptions, Verdict, run_one};
 
 use crate::{folder, parse, result, results, run_seeded};
 
@@ -130,7 +130,7 @@ fn an_exhaustive_property_of_more_than_65536_inputs_is_several_cases() {
     // 256 times 300 inputs; the first with A = 255 is 255 times 300 and one.
     let results = cases.iter().map(|case| {
         let options = TestOptions { inputs: case.inputs.clone(), ..TestOptions::default() };
-        let mut machine = SimulatedMachine::new(&file.program);
+        let mut machine = file.program.machine();
         run_one(&file, case.index, &mut machine, &options).unwrap_or_else(|error| panic!("{error}"))
     });
     let reasons = results.map(|result| (result.verdict, result.details.tried.or(result.reason)));

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
 use crate::seeded::Rng;
-use testfile_suite::{SimulatedMachine, TestOptions, TestResult, Verdict};
+use testfile_suite::{TestOptions, TestResult, Verdict};
 
 use crate::{folder, parse, result, results, run};
 
@@ -182,7 +182,7 @@ fn a_case_that_takes_too_long_is_incomplete_and_can_be_split() {
     let tried = |at: &str, max_sweep| {
         let text = case("one", at, "handler = \"ISR\"", "", "");
         let file = parse(folder.path(), &text).unwrap_or_else(|error| panic!("{error}"));
-        let mut machine = SimulatedMachine::new(&file.program);
+        let mut machine = file.program.machine();
         let mut results = Vec::new();
         let note = |text: &str| progress.borrow_mut().push(text.to_owned());
         let options = TestOptions { max_sweep, progress: Some(&note), ..TestOptions::default() };

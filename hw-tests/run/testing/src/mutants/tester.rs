@@ -128,7 +128,7 @@ impl MutationTester {
             full_responses: pass.full,
             ..BoardConfig::simulated(self.profile.clone())
         };
-        let plan = SargonConfig { board, suite: evaluator.clone().into() };
+        let plan = SargonConfig { evaluator: evaluator.clone(), ..board.into() };
         let spec = BoardSpec { seed: pass.ram, ..board_spec(&self.profile) };
         let mut live = match prepare(&plan, spec) {
             Ok(live) => live,

@@ -207,11 +207,11 @@ impl ScriptedBoard {
 
 impl Board for ScriptedBoard {
     fn name(&self) -> &str {
-        self.board.name()
+        Board::name(&self.board)
     }
 
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
-        let port = || self.board.name().to_owned();
+        let port = || Board::name(&self.board).to_owned();
         match self.script.call(&self.board) {
             Some(PortFault::Gone) => return Err(OpenError::NotFound(port()).into()),
             Some(PortFault::Broken) => return Err(OpenError::Other(port(), broken()).into()),

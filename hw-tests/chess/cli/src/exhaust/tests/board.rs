@@ -1,5 +1,6 @@
 //! The board's part: enumeration, check and histogram against reference and second model.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -117,7 +118,7 @@ fn damage(instructions: &str, wrap: fn(Box<dyn Board>) -> Box<dyn Board>) -> Str
     std::fs::write(folder.path().join("xchng.asm"), &broken).expect("a file");
     let board = BoardConfig { board: BoardKind::InProcess, ..BoardConfig::simulated(classic()) };
     let mut config = SargonConfig::from(board);
-    config.suite.evaluator.own = Some(folder.path().to_owned());
+    config.evaluator.own = Some(folder.path().to_owned());
     let programs = Arc::new(config.programs().unwrap_or_else(|error| panic!("{error}")));
     let board = SargonBoard::prepare_with(&config, programs, &OsFileSystem, wrap);
     let mut board = board.unwrap_or_else(|error| panic!("{error}"));
@@ -127,7 +128,7 @@ fn damage(instructions: &str, wrap: fn(Box<dyn Board>) -> Box<dyn Board>) -> Str
     let (totals, ended) = check_arrays(boards, &goal, &AtomicBool::new(false), |_| {});
     assert_eq!(totals.arrays, 0, "{ended:?}");
     match ended {
-        ExhaustEnd::Damaged(range, damage) if range == (0..2048) => damage,
+        ExhaustEnd::Damaged(Range { start: 0, end: 2048 }, damage) => damage,
         other => panic!("{instructions}: {other:?}"),
     }
 }

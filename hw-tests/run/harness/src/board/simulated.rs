@@ -1,5 +1,5 @@
-//! A simulated board in its own thread, reached like a real one: through a pseudo-terminal, or
-//! through a TCP port where there are no pseudo-terminals.
+//! Simulated boards: in this process, and in a thread of their own, reached like real ones: through a
+//! pseudo-terminal, or through a TCP port where there are no pseudo-terminals.
 
 use std::io;
 
@@ -8,11 +8,33 @@ use firmware::profile::BoardProfile;
 use rcflash_transport::Transport;
 use rcflash_transport::time::{Duration, Instant};
 
-use super::{Board, BoardError, Instrumentation, ResetFn};
+use super::{Board, BoardError, InProcessBoard, Instrumentation, ResetFn};
 use board_simulator::{BoardServer, Pace, Probe, ServerOptions, board_spec};
 
 /// How long a read waits until it looks how far the board has come.
 const READ_SLICE: Duration = Duration::from_millis(5);
+
+impl Board for InProcessBoard {
+    fn name(&self) -> &str {
+        Transport::name(self)
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        Ok(Box::new(self.line()))
+    }
+
+    fn reset_fn(&self) -> Option<ResetFn> {
+        Some(self.reset_button())
+    }
+
+    fn sleep(&mut self, time: Duration) {
+        self.run_for(time);
+    }
+
+    fn instrumentation(&self) -> Option<&dyn Instrumentation> {
+        Some(self)
+    }
+}
 
 /// A simulated board behind a pseudo-terminal. Dropping it cuts its power.
 pub(crate) struct PtyBoard {
@@ -78,10 +100,6 @@ struct FreeLine {
 }
 
 impl Transport for FreeLine {
-    fn name(&self) -> &str {
-        self.line.name()
-    }
-
     fn inner(&self) -> Option<&dyn Transport> {
         Some(&*self.line)
     }
@@ -113,5 +131,30 @@ impl Transport for FreeLine {
 
     fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
         self.line.write(bytes, deadline.checked_sub(self.ahead).unwrap_or(deadline))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use firmware::ProgramKind;
+    use firmware::build::build;
+    use rcflash_link::Link;
+    use rcflash_link::loader::identify;
+    use rcflash_transport::ControlLine;
+
+    use super::*;
+
+    #[test]
+    fn opening_the_line_ends_a_break_left_on() {
+        let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+        let monitor = build(&profile, ProgramKind::Monitor).expect("it is built");
+        let mut board = InProcessBoard::new(&profile, &monitor.bytes, Probe::default());
+        let mut line = board.open().expect("it is there");
+        line.set_control_line(ControlLine::Break, true).expect("it can");
+        line.set_flow_control(false).expect("it can");
+        drop(line);
+        let line = board.open().expect("it is there");
+        assert!(!board.state().board.line_mut().ignores_rts);
+        identify(&mut Link::new(line, profile.uart.baud)).expect("it answers");
     }
 }

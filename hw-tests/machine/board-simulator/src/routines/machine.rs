@@ -1,21 +1,20 @@
-//! A machine of a Z80 and 64 KiB of RAM, exact to the T-state.
-
-mod execution;
-mod memory;
+//! The machine that calls routines.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use board_simulator::ViolationKind;
-use board_simulator::profiling::StepCounter;
+use firmware::code_map::MappedProgram;
+use firmware::program_areas::ProgramAreas;
+use tdlasm::image::{Image, ImageRun};
 use z80_core::{Cpu, Registers, set_register};
 
-use crate::machine::{Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome};
-use crate::program::Program;
-pub(crate) use memory::FILL;
-use memory::{MOCK, Memory, OPEN_BUS, PROGRAM, UNWRITTEN};
-use tdlasm::image::ImageRun;
+use super::memory::{MOCK, Memory, OPEN_BUS, PROGRAM, UNWRITTEN};
+use super::{Call, CallEnd, Entry, Mock, Outcome};
+use crate::profiling::StepCounter;
+use crate::violation::ViolationKind;
 
+/// The highest address to which routines may return.
+const RETURN_ADDRESS: u16 = 0xFFF0;
 /// The maximum of T-states with interrupts off: at 7.3728 MHz and 115,200 baud a 68B50 loses a
 /// character after two of 640 T-states.
 const MAX_LATENCY: u64 = 1280;
@@ -25,8 +24,16 @@ const RETN: [u8; 2] = [0xED, 0x45];
 /// Instructions between two looks at the stop flag: well below a millisecond.
 const STOP_CHECK_STEPS: u32 = 16_384;
 
-/// A simulated machine with a program.
-pub struct SimulatedMachine {
+/// Error returned if the flag was set that ends calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interrupted;
+
+/// A processor with 64 KiB of RAM and a program, whose routines it calls.
+pub struct RoutineMachine {
+    /// Counts the instructions of calls.
+    pub counter: Option<StepCounter>,
+    /// Ends calls with an error once it is set.
+    pub stop: Arc<AtomicBool>,
     /// The processor after a reload, with interrupts on in mode 0.
     fresh: Cpu,
     /// The processor before a call: it keeps the interrupt mode and I of the previous one.
@@ -34,45 +41,41 @@ pub struct SimulatedMachine {
     loaded: Vec<u8>,
     return_address: u16,
     bus: Memory,
-    counter: Option<StepCounter>,
-    stop: Arc<AtomicBool>,
 }
 
-impl SimulatedMachine {
+impl RoutineMachine {
     /// Creates a machine with a program in memory.
-    pub fn new(program: &Program) -> Self {
-        let (bus, return_address) = (Memory::new(program), program.return_address());
+    pub fn new(program: &MappedProgram, areas: &ProgramAreas) -> Self {
+        let bus = Memory::new(program, areas);
         let mut fresh = Cpu::new();
         fresh.set_interrupt_state(true, 0);
-        let template = fresh.clone();
-        let (loaded, stop) = (bus.bytes.clone(), Arc::default());
-        Self { fresh, template, loaded, return_address, bus, counter: None, stop }
-    }
-
-    /// Counts the instructions of further calls.
-    pub fn with_counter(self, counter: StepCounter) -> Self {
-        Self { counter: Some(counter), ..self }
-    }
-
-    /// Ends calls with an error once the flag is set.
-    pub fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
-        Self { stop, ..self }
-    }
-
-    fn check_stop(&self) -> Result<(), MachineError> {
-        match self.stop.load(Ordering::Relaxed) {
-            true => Err(MachineError::Failed("interrupted".to_owned())),
-            false => Ok(()),
+        Self {
+            counter: None,
+            stop: Arc::default(),
+            template: fresh.clone(),
+            fresh,
+            loaded: bus.bytes.clone(),
+            return_address: return_address(&program.image),
+            bus,
         }
     }
 
-    /// Returns the counts of all calls; `None` without a counter.
-    pub fn counter(&self) -> Option<&StepCounter> {
-        self.counter.as_ref()
+    /// Returns memory as the last call has left it.
+    pub fn read(&self, address: u16, length: usize) -> Vec<u8> {
+        self.bus.load(address, length)
+    }
+
+    /// Writes memory. What is written so may be read, but not written by routines.
+    pub fn write(&mut self, block: &ImageRun) {
+        self.bus.store(block);
+    }
+
+    fn check_stop(&self) -> Result<(), Interrupted> {
+        if self.stop.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
     }
 
     /// Prepares memory for a call, and returns the processor at its first instruction.
-    pub(crate) fn enter(&mut self, call: &Call) -> Cpu {
+    pub fn enter(&mut self, call: &Call) -> Cpu {
         if call.reload {
             self.bus.reload(&self.loaded);
             self.template.clone_from(&self.fresh);
@@ -99,7 +102,11 @@ impl SimulatedMachine {
         cpu
     }
 
-    fn call(&mut self, call: &Call) -> Result<Outcome, MachineError> {
+    /// Calls a routine.
+    ///
+    /// # Errors
+    /// Returns `Interrupted` if [`Self::stop`] is set.
+    pub fn call(&mut self, call: &Call) -> Result<Outcome, Interrupted> {
         self.check_stop()?;
         let mut running = Running::new(self.enter(call), call);
         if let Some(counter) = &mut self.counter {
@@ -118,7 +125,7 @@ impl SimulatedMachine {
         }
     }
 
-    fn run_to_end(&mut self, running: &mut Running) -> Result<CallEnd, MachineError> {
+    fn run_to_end(&mut self, running: &mut Running) -> Result<CallEnd, Interrupted> {
         let call = running.call;
         let end = self.end_address(call);
         // A range may end where it begins.
@@ -214,7 +221,7 @@ impl SimulatedMachine {
         let mut registers = running.cpu.registers();
         registers.pc = u16::from_le_bytes(self.bus.two_bytes(registers.sp));
         registers.sp = registers.sp.wrapping_add(2);
-        let mocks = running.call.mocks.iter().zip(&mut running.mock_calls);
+        let mocks = running.call.mocks.iter().zip(&mut running.outcome.mock_calls);
         for (mock, calls) in mocks.filter(|(mock, _)| mock.address == pc) {
             let returns = mock.returns.get(*calls as usize).or(mock.returns.last());
             *calls += 1;
@@ -232,7 +239,7 @@ impl SimulatedMachine {
     }
 
     /// Returns the address at which a call ends.
-    pub(crate) fn end_address(&self, call: &Call) -> u16 {
+    pub fn end_address(&self, call: &Call) -> u16 {
         match call.entry {
             Entry::Until(end) => end,
             _ => self.return_address,
@@ -272,13 +279,13 @@ impl SimulatedMachine {
         if end == CallEnd::Returned {
             self.check_return(&running);
         }
-        let Running { cpu, call, t_states, lowest, mock_calls, accepted, .. } = running;
-        let latest_equal = running.latest_equal;
+        let Running { cpu, call, t_states, lowest, outcome, .. } = running;
         let first = match call.entry {
             Entry::Until(_) => call.registers.sp,
             _ => call.registers.sp.wrapping_sub(2),
         };
         Outcome {
+            end,
             registers: cpu.registers(),
             memory: call.read.iter().map(|(at, length)| self.bus.load(*at, *length)).collect(),
             t_states: Some(t_states),
@@ -287,31 +294,15 @@ impl SimulatedMachine {
             outputs: std::mem::take(&mut self.bus.outputs),
             reads: self.bus.watched_reads.take(),
             writes: std::mem::take(&mut self.bus.watched_writes),
-            mock_calls,
-            accepted,
-            latest_equal,
-            ..Outcome::unfinished(call, end)
+            ..outcome
         }
     }
 }
 
-impl Machine for SimulatedMachine {
-    fn load(&mut self, program: &Program) -> Result<(), MachineError> {
-        *self = Self::new(program).with_stop(Arc::clone(&self.stop));
-        Ok(())
-    }
-
-    fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
-        calls.iter().map(|call| self.call(call)).collect()
-    }
-
-    fn read(&mut self, address: u16, length: usize) -> Result<Vec<u8>, MachineError> {
-        Ok(self.bus.load(address, length))
-    }
-
-    fn name(&self) -> &str {
-        "simulated"
-    }
+/// Returns an address without a byte of the program, to which calls return.
+fn return_address(image: &Image) -> u16 {
+    let is_free = |address: &u16| image.byte(*address).is_none();
+    (0..=RETURN_ADDRESS).rev().find(is_free).unwrap_or(RETURN_ADDRESS)
 }
 
 /// A call in progress.
@@ -329,13 +320,10 @@ struct Running<'c> {
     last: Option<u16>,
     /// When interrupts were turned off.
     disabled: Option<u64>,
-    mock_calls: Vec<u32>,
     /// The T-states of the next request of each interrupt.
     requests: Vec<Option<u64>>,
-    /// How many requests of each interrupt were accepted.
-    accepted: Vec<u64>,
-    /// See [`Outcome::latest_equal`](crate::machine::Outcome::latest_equal).
-    latest_equal: Vec<Option<u64>>,
+    /// Mocks and interrupts so far.
+    outcome: Outcome,
 }
 
 impl<'c> Running<'c> {
@@ -346,10 +334,13 @@ impl<'c> Running<'c> {
             has_left_stack: false,
             last: None,
             disabled: call.entry.is_interrupt().then_some(0),
-            mock_calls: vec![0; call.mocks.len()],
             requests: call.interrupts.iter().map(|interrupt| Some(interrupt.at)).collect(),
-            latest_equal: vec![None; call.interrupts.len()],
-            accepted: vec![0; call.interrupts.len()],
+            outcome: Outcome {
+                mock_calls: vec![0; call.mocks.len()],
+                latest_equal: vec![None; call.interrupts.len()],
+                accepted: vec![0; call.interrupts.len()],
+                ..Outcome::default()
+            },
             vectoring: cpu.interrupt_vectoring(),
             t_states: 0,
             cpu,
@@ -372,10 +363,11 @@ impl<'c> Running<'c> {
         // All requests move with `at`. While a request waits, it changes nothing: the processor
         // accepts neither it nor one that it takes precedence over.
         let latest = interrupt.at + (self.t_states - request);
-        let before = self.latest_equal[index].unwrap_or(latest);
-        self.latest_equal[index] = Some(latest.min(before));
-        self.accepted[index] += 1;
-        let has_more = interrupt.count.is_none_or(|count| self.accepted[index] < count);
+        let Outcome { latest_equal, accepted, .. } = &mut self.outcome;
+        let before = latest_equal[index].unwrap_or(latest);
+        latest_equal[index] = Some(latest.min(before));
+        accepted[index] += 1;
+        let has_more = interrupt.count.is_none_or(|count| accepted[index] < count);
         self.requests[index] = interrupt.period.filter(|_| has_more).map(|period| request + period);
         self.t_states += u64::from(match interrupt.non_maskable {
             true => self.cpu.non_maskable_interrupt(bus),

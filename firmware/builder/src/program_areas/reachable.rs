@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 use tdlasm::image::Image;
-use tdlasm::isa::decode;
+use tdlasm::isa::{Decoded, Slot, decode};
+
+/// Instructions after which the next one is not executed.
+const ENDS: [&str; 8] = ["JMP", "JMPR", "RET", "RETI", "RETN", "PCHL", "PCIX", "PCIY"];
 
 /// Returns the memory of the instructions that follow from those at `entries`, up to jumps to computed
 /// addresses. What is not reached may be data.
@@ -23,38 +26,17 @@ pub(super) fn reachable(image: &Image, entries: impl IntoIterator<Item = u16>) -
                 is_code[usize::from(at.wrapping_add(offset))] = true;
             }
             let after = at.wrapping_add(length);
-            starts.extend(target(&bytes, after));
-            next = (!ends_flow(&bytes)).then_some(after);
+            starts.extend(target(&decoded, at));
+            next = (!ENDS.contains(&decoded.form.mnemonic)).then_some(after);
         }
     }
     ranges(&is_code)
 }
 
 /// Returns where an instruction jumps to, or what it calls.
-fn target(bytes: &[u8], after: u16) -> Option<u16> {
-    let word = || Some(u16::from_le_bytes([*bytes.get(1)?, *bytes.get(2)?]));
-    match *bytes.first()? {
-        // JR, JR cc, DJNZ
-        0x18 | 0x20 | 0x28 | 0x30 | 0x38 | 0x10 => {
-            Some(after.wrapping_add_signed(bytes.get(1)?.cast_signed().into()))
-        }
-        // JP, CALL
-        0xC3 | 0xCD => word(),
-        // JP cc, CALL cc
-        opcode if matches!(opcode & 0xC7, 0xC2 | 0xC4) => word(),
-        // RST
-        opcode if opcode & 0xC7 == 0xC7 => Some(u16::from(opcode & 0x38)),
-        _ => None,
-    }
-}
-
-/// Returns `true` for JP, JR, RET, RETI, RETN and JP (HL), (IX), (IY).
-fn ends_flow(bytes: &[u8]) -> bool {
-    match *bytes {
-        [0xC3 | 0x18 | 0xC9 | 0xE9, ..] | [0xDD | 0xFD, 0xE9, ..] => true,
-        [0xED, second, ..] => second & 0xC7 == 0x45,
-        _ => false,
-    }
+fn target(decoded: &Decoded, address: u16) -> Option<u16> {
+    let restart = || (decoded.form.slots[0] == Slot::Restart).then(|| 8 * decoded.value);
+    decoded.target(address).or_else(restart)
 }
 
 fn ranges(is_code: &[bool]) -> Vec<Range<u32>> {

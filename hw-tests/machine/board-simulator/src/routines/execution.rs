@@ -1,22 +1,23 @@
 //! Guards for what is executed: data, bytes that are no instruction, the middle of an instruction.
 
-use board_simulator::ViolationKind;
+use firmware::code_map::MappedProgram;
+use firmware::program_areas::ProgramAreas;
 use tdlasm::isa::decode;
 use z80_core::is_instruction;
 
 use super::memory::{CHECKED, DATA, FETCHED, INSIDE, Memory};
-use crate::program::Program;
+use crate::violation::ViolationKind;
 
 /// The bytes of the longest instruction.
 const MAX_INSTRUCTION: usize = 4;
 
 impl Memory {
     /// Marks data, and the bytes within instructions as far as source lines show where these begin.
-    pub(super) fn mark_code(&mut self, program: &Program) {
-        for range in &program.data {
+    pub(super) fn mark_code(&mut self, program: &MappedProgram, areas: &ProgramAreas) {
+        for range in &areas.data {
             self.mark(range.clone(), DATA);
         }
-        for line in program.linked.lines.iter().filter(|line| line.is_code) {
+        for line in program.lines.iter().filter(|line| line.is_code) {
             let bytes = self.load(line.address, line.size as usize);
             for at in within_instructions(&bytes) {
                 let address = u32::from(line.address) + at as u32;
@@ -24,8 +25,8 @@ impl Memory {
             }
         }
         // A label there is meant to be jumped to; and lines of other tools may overlap.
-        let labels = program.linked.labels.iter().map(|(address, _)| *address);
-        for address in labels.chain(program.linked.lines.iter().map(|line| line.address)) {
+        let labels = program.labels.iter().map(|(address, _)| *address);
+        for address in labels.chain(program.lines.iter().map(|line| line.address)) {
             self.marks[usize::from(address)] &= !INSIDE;
         }
     }

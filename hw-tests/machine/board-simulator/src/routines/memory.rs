@@ -1,24 +1,22 @@
-//! Memory and ports of the simulated machine.
+//! Memory and ports, with the guards for reads and writes.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 
-use board_simulator::ViolationKind;
+use firmware::code_map::MappedProgram;
+use firmware::program_areas::ProgramAreas;
 use tdlasm::image::ImageRun;
 use z80_core::{Bus, is_block_move};
 
-use crate::allowed::Allowed;
-use crate::machine::{Call, InputValues};
-use crate::program::{LinkedConsole, Program, jump};
+use super::{Allowed, Call, InputValues};
+use crate::violation::ViolationKind;
 
 /// The content of memory that nothing has written. Not 0, so that a routine that needs cleared
 /// memory is found.
-pub(crate) const FILL: u8 = 0xA5;
+pub const FILL: u8 = 0xA5;
 /// What a port returns for which a call has no values: that of an open bus.
 pub(super) const OPEN_BUS: u8 = 0xFF;
-/// Where programs for CP/M call the BDOS.
-const BDOS_ENTRY: u16 = 5;
 /// Violations that are kept for a call.
 const MAX_VIOLATIONS: usize = 8;
 /// Writes that are remembered one by one; after more, all of memory is restored.
@@ -69,7 +67,7 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Creates memory with a program.
-    pub(super) fn new(program: &Program) -> Self {
+    pub(super) fn new(program: &MappedProgram, areas: &ProgramAreas) -> Self {
         let mut memory = Self {
             bytes: vec![FILL; 0x1_0000],
             marks: vec![UNWRITTEN; 0x1_0000],
@@ -88,24 +86,17 @@ impl Memory {
             copies_unwritten: Cell::new(false),
             written: Vec::new(),
         };
-        for run in program.linked.image.runs() {
+        for run in program.image.runs() {
             memory.store(run);
             memory.mark(u32::from(run.address)..run.end(), PROGRAM);
         }
-        for range in &program.sections {
+        for range in &areas.sections {
             memory.mark(range.clone(), SECTION);
         }
-        for range in &program.code {
+        for range in &areas.code {
             memory.mark(range.clone(), PROGRAM | CODE);
         }
-        memory.mark_code(program);
-        if let Some(bdos) = program.console.as_ref().and_then(LinkedConsole::bdos)
-            && !program.overlaps(BDOS_ENTRY, BDOS_ENTRY + 2)
-        {
-            let entry = ImageRun { address: BDOS_ENTRY, bytes: jump(bdos).into() };
-            memory.store(&entry);
-            memory.mark(BDOS_ENTRY.into()..entry.end(), PROGRAM | CODE);
-        }
+        memory.mark_code(program, areas);
         memory.written.clear();
         memory
     }
