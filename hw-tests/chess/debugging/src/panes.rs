@@ -2,7 +2,7 @@
 //! position under examination.
 
 use board_debugger::Debugger;
-use board_debugger::panes::{CustomPane, PaneRow, PaneVariable, variable};
+use board_debugger::panes::{CustomPane, PaneHeading, PaneRow, PaneVariable, variable};
 use sargon_corpus::encode;
 use sargon_reference::Square;
 
@@ -42,20 +42,9 @@ impl AttackersPane {
 }
 
 impl CustomPane for AttackersPane {
-    fn name(&self) -> &str {
-        ATTACKERS_PANE
-    }
-
-    fn short(&self) -> &str {
-        "a"
-    }
-
-    fn title(&self) -> &str {
-        "Attackers, Table 2"
-    }
-
-    fn rows(&self) -> usize {
-        2 + ROLE_ROWS
+    fn heading(&self) -> PaneHeading<'_> {
+        let (title, rows) = ("Attackers, Table 2", 2 + ROLE_ROWS);
+        PaneHeading { name: ATTACKERS_PANE, short: "a", title, rows }
     }
 
     /// Both sides as pieces, the registers by role, then the bytes of the array.
@@ -150,20 +139,8 @@ impl PositionPane {
 }
 
 impl CustomPane for PositionPane {
-    fn name(&self) -> &str {
-        "position"
-    }
-
-    fn short(&self) -> &str {
-        "x"
-    }
-
-    fn title(&self) -> &str {
-        "Position"
-    }
-
-    fn rows(&self) -> usize {
-        9
+    fn heading(&self) -> PaneHeading<'_> {
+        PaneHeading { name: "position", short: "x", title: "Position", rows: 9 }
     }
 
     fn variables(&self, debugger: &Debugger) -> Vec<PaneVariable> {

@@ -214,7 +214,7 @@ fn execute_one(
     let Some(command) = Command::find(name) else {
         let pane = debugger.find_pane(name);
         let pane = pane.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
-        return Ok(CommandOutcome::Show(Pane::Custom(pane.name().to_owned())));
+        return Ok(CommandOutcome::Show(Pane::Custom(pane.heading().name.to_owned())));
     };
     match command.action {
         Action::Motion => {
@@ -361,7 +361,7 @@ pub(super) fn completions<'d>(
     let registers = REGISTER_NAMES.iter().chain(FLAGS.iter().map(|(flag, _)| flag));
     let registers = registers.map(|name| (*name, "variable"));
     let commands = COMMANDS.iter().map(|command| (command.name, "keyword"));
-    let panes = debugger.panes().map(|pane| (pane.name(), "keyword"));
+    let panes = debugger.panes().map(|pane| (pane.heading().name, "keyword"));
     let commands = commands.chain(panes).filter(|_| before.trim().is_empty());
     let all = commands.chain(registers).chain(labels);
     let known = all.filter(|(name, _)| name.to_ascii_uppercase().starts_with(&typed));

@@ -15,7 +15,7 @@ use super::stops::{StopKind, StopPoints};
 use super::target::Target;
 use super::timeline::{CallStack, OpenCall, Timeline};
 
-pub use custom_pane::{CustomPane, PaneVariable};
+pub use custom_pane::{CustomPane, PaneHeading, PaneVariable};
 
 /// A callback that is polled while the board runs; returning `true` stops it. It may inspect the
 /// debugger, set breakpoints and send bytes.
@@ -70,23 +70,14 @@ impl Debugger {
         &self.code
     }
 
-    pub(super) fn live_target(&self) -> Option<&Target> {
-        self.boards.live_target()
-    }
-
     /// Returns `true` if the state shown is that of a target's simulated twin.
     pub fn is_twin(&self) -> bool {
-        self.has_target() && self.live_target().is_none()
-    }
-
-    /// Returns `true` for a target: a board on a serial line.
-    pub(super) fn has_target(&self) -> bool {
-        self.boards.target.is_some()
+        self.boards.target.is_some() && self.boards.live_target().is_none()
     }
 
     /// The last error of the target.
     pub fn last_error(&self) -> Option<String> {
-        self.boards.target.as_ref().and_then(|target| target.last_error())
+        self.boards.target.as_ref().and_then(|target| target.last_error.borrow().clone())
     }
 
     /// Returns `true` if the line to the target, or what is recorded of it, has failed since the
@@ -102,7 +93,7 @@ impl Debugger {
     pub fn can_set(&self, kind: StopKind) -> Result<(), String> {
         let problem = "the debug kernel does not support watchpoints; `lastchange` finds the \
                        last change of a byte on the simulated twin";
-        match (self.live_target(), kind) {
+        match (self.boards.live_target(), kind) {
             (None, _) => Ok(()),
             (Some(target), StopKind::Breakpoint(address)) => target.can_set_breakpoint(address),
             (Some(_), StopKind::Watchpoint(_)) => Err(problem.to_owned()),
@@ -133,7 +124,7 @@ impl Debugger {
     /// T-states since power-up; on a target, the program's, measured by the line's clock.
     pub fn clock(&self) -> u64 {
         let timeline = &self.boards.timeline;
-        self.live_target().map_or_else(|| timeline.board().clock(), Target::clock)
+        self.boards.live_target().map_or_else(|| timeline.board().clock(), Target::clock)
     }
 
     /// Processor clock in Hz.
@@ -155,7 +146,7 @@ impl Debugger {
     /// Returns whether interrupts are enabled, and the interrupt mode; of a target only the first
     /// is known.
     pub fn interrupt_state(&self) -> (bool, Option<u8>) {
-        match self.live_target() {
+        match self.boards.live_target() {
             Some(target) => (target.stopped.interrupts_enabled, None),
             None => {
                 let (enabled, mode) = self.boards.timeline.board().interrupt_state();
@@ -169,7 +160,7 @@ impl Debugger {
     /// # Errors
     /// Returns a message on a target.
     pub(super) fn set_interrupt_state(&mut self, enabled: bool, mode: u8) -> Result<(), String> {
-        if self.live_target().is_some() {
+        if self.boards.live_target().is_some() {
             return Err("the debug kernel sets neither IFF nor IM".to_owned());
         }
         self.change_simulated(|board| board.set_interrupt_state(enabled, mode));
@@ -252,7 +243,7 @@ impl Debugger {
     /// The open calls, innermost first: those observed, then those guessed from the stack.
     pub fn calls(&self) -> Vec<OpenCall> {
         let unobserved = CallStack::default();
-        let observed = match self.live_target() {
+        let observed = match self.boards.live_target() {
             Some(_) => &unobserved,
             None => self.boards.timeline.calls(),
         };

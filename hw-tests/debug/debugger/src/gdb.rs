@@ -17,7 +17,7 @@ use gdbstub::stub::{DisconnectReason, GdbStub, GdbStubError, SingleThreadStopRea
 use super::debugger::Debugger;
 
 pub use client::{GdbClient, GdbStream};
-pub use connections::{GdbConnection, GdbRefusal, accept_connections};
+pub use connections::{GdbConnection, accept_connections};
 
 use target::{GdbTarget, SharedClient};
 

@@ -1,4 +1,4 @@
-//! The motions and their names in all front ends.
+//! The motions and their names in the front ends that name them by texts.
 
 use super::exec::ExecCommand;
 
@@ -34,8 +34,6 @@ pub struct Motion {
     command: &'static str,
     /// The request of the Debug Adapter Protocol.
     dap: (&'static str, Granularity),
-    /// The packet of gdb's remote protocol.
-    gdb: &'static str,
     /// The word in messages of the page.
     page: &'static str,
 }
@@ -44,10 +42,9 @@ const fn motion(
     kind: MotionKind,
     command: &'static str,
     dap: (&'static str, Granularity),
-    gdb: &'static str,
     page: &'static str,
 ) -> Motion {
-    Motion { kind, command, dap, gdb, page }
+    Motion { kind, command, dap, page }
 }
 
 /// All motions.
@@ -56,19 +53,19 @@ const MOTIONS: [Motion; 13] = {
     use Granularity::{Instruction, Line, None};
     use MotionKind::{Repeatable, Single, ToByte, ToInstruction, ToStep};
     [
-        motion(Repeatable(Exec::Step), "step", ("stepIn", Instruction), "s", "step"),
-        motion(Repeatable(Exec::StepOver), "over", ("next", Instruction), "", "over"),
-        motion(Repeatable(Exec::StepLine), "next", ("next", Line), "", "line"),
-        motion(Repeatable(Exec::StepLineInto), "into", ("stepIn", Line), "", "lineInto"),
-        motion(Single(Exec::StepOut), "out", ("stepOut", None), "", "out"),
-        motion(Single(Exec::Continue), "run", ("continue", None), "c", "go"),
-        motion(ToInstruction(Exec::RunTo), "to", ("", None), "", "to"),
-        motion(Repeatable(Exec::ReverseStep), "back", ("stepBack", Instruction), "bs", "back"),
-        motion(Repeatable(Exec::ReverseStepLine), "rnext", ("stepBack", Line), "", "backLine"),
-        motion(Single(Exec::ReverseContinue), "rrun", ("reverseContinue", None), "bc", "backGo"),
-        motion(ToInstruction(Exec::ReverseTo), "rto", ("", None), "", "backTo"),
-        motion(ToByte(Exec::ReverseToChange), "lastchange", ("", None), "", "backToChange"),
-        motion(ToStep(Exec::GoToStep), "", ("", None), "", "toStep"),
+        motion(Repeatable(Exec::Step), "step", ("stepIn", Instruction), "step"),
+        motion(Repeatable(Exec::StepOver), "over", ("next", Instruction), "over"),
+        motion(Repeatable(Exec::StepLine), "next", ("next", Line), "line"),
+        motion(Repeatable(Exec::StepLineInto), "into", ("stepIn", Line), "lineInto"),
+        motion(Single(Exec::StepOut), "out", ("stepOut", None), "out"),
+        motion(Single(Exec::Continue), "run", ("continue", None), "go"),
+        motion(ToInstruction(Exec::RunTo), "to", ("", None), "to"),
+        motion(Repeatable(Exec::ReverseStep), "back", ("stepBack", Instruction), "back"),
+        motion(Repeatable(Exec::ReverseStepLine), "rnext", ("stepBack", Line), "backLine"),
+        motion(Single(Exec::ReverseContinue), "rrun", ("reverseContinue", None), "backGo"),
+        motion(ToInstruction(Exec::ReverseTo), "rto", ("", None), "backTo"),
+        motion(ToByte(Exec::ReverseToChange), "lastchange", ("", None), "backToChange"),
+        motion(ToStep(Exec::GoToStep), "", ("", None), "toStep"),
     ]
 };
 
@@ -89,11 +86,6 @@ impl Motion {
         Self::find(|Self { dap, .. }| {
             dap.0 == request && !request.is_empty() && [unit, Granularity::None].contains(&dap.1)
         })
-    }
-
-    /// Returns the motion of a packet of gdb's remote protocol.
-    pub fn by_gdb(packet: &str) -> Option<MotionKind> {
-        Self::find(|motion| !packet.is_empty() && motion.gdb == packet)
     }
 
     /// Returns the motion of a word in a message of the page.

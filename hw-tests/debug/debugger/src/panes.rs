@@ -12,7 +12,7 @@ use super::debugger::Debugger;
 use super::location;
 use super::render::characters;
 
-pub use super::debugger::{CustomPane, PaneVariable};
+pub use super::debugger::{CustomPane, PaneHeading, PaneVariable};
 
 /// A pane of a project file or a test file: expressions of a program, with names.
 #[derive(Debug, Clone, Deserialize)]
@@ -85,16 +85,10 @@ pub fn read_panes(path: &Path) -> Result<Vec<ExpressionPane>, ProjectError> {
 }
 
 impl CustomPane for ExpressionPane {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn title(&self) -> &str {
-        self.title.as_ref().unwrap_or(&self.name)
-    }
-
-    fn rows(&self) -> usize {
-        self.rows.len()
+    fn heading(&self) -> PaneHeading<'_> {
+        let Self { name, title, rows } = self;
+        let title = title.as_ref().unwrap_or(name);
+        PaneHeading { name, short: "", title, rows: rows.len() }
     }
 
     fn variables(&self, debugger: &Debugger) -> Vec<PaneVariable> {

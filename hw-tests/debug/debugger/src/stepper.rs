@@ -53,7 +53,7 @@ impl Debugger {
     /// commands run on its simulated twin.
     pub fn run(&mut self, command: ExecCommand, should_stop: ShouldStop<'_>) -> HaltReason {
         self.stops.set_halting(Vec::new());
-        if self.live_target().is_some() {
+        if self.boards.live_target().is_some() {
             if !command.is_reverse() {
                 return self.run_on_target(command, should_stop);
             }
@@ -86,7 +86,7 @@ impl Debugger {
         condition: &BoundExpression,
         should_stop: ShouldStop<'_>,
     ) -> Result<HaltReason, String> {
-        if self.live_target().is_some() {
+        if self.boards.live_target().is_some() {
             let problem = "until needs a simulated board; set a breakpoint with a condition";
             return Err(problem.to_owned());
         }
@@ -137,7 +137,7 @@ fn step_over<S: Stepper>(stepper: &mut S) -> HaltReason {
 fn step_out(stepper: &mut impl Stepper) -> HaltReason {
     let debugger = stepper.debugger();
     let goal = match debugger.calls().first() {
-        Some(call) if call.was_seen || debugger.live_target().is_some() => {
+        Some(call) if call.was_seen || debugger.boards.live_target().is_some() => {
             let address = debugger.peek_word(call.sp);
             Goal::Return { address, sp: call.sp.wrapping_add(2) }
         }

@@ -1,8 +1,9 @@
 //! `hw-inspect gdb`: gdb's remote protocol on a TCP port.
 
+use std::fmt::Display;
 use std::net::{SocketAddr, TcpListener};
 
-use board_debugger::gdb::{GdbClient, GdbRefusal, SessionEnd, accept_connections, serve};
+use board_debugger::gdb::{GdbClient, SessionEnd, accept_connections, serve};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use cli_support::listen::ListenProtection;
@@ -33,7 +34,7 @@ pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
     cli_support::eprint_message!(
         "waiting for gdb; `kill` in gdb ends the server, after `detach` it waits for the next one"
     );
-    let refused = |peer: SocketAddr, why: &GdbRefusal| {
+    let refused = |peer: SocketAddr, why: &dyn Display| {
         cli_support::eprint_message!("{peer} rejected: {why}");
     };
     let accept_connections = accept_connections(listener, refused).map_err(failed)?;

@@ -26,9 +26,6 @@ use sargon_corpus::args::{NamedPosition, PositionStream};
 pub(super) struct ProfileArgs {
     #[command(flatten)]
     workload: Workload,
-    /// The board's profile; the default is that of the rig file, or rc2014-classic
-    #[arg(long, value_name = "PROFILE")]
-    board: Option<String>,
     #[command(flatten)]
     line: TargetArgs,
     /// Samples to take on a real board
@@ -63,7 +60,7 @@ pub(super) struct ProfileArgs {
 }
 
 pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
-    let profile = args.line.profile(args.board.as_deref())?;
+    let profile = args.line.profile()?;
     if args.line.uses_kernel() {
         return sample(args, &profile);
     }

@@ -29,9 +29,6 @@ pub(super) struct SessionArgs {
     /// test file: it stops at its first call that fails, or else its last one
     #[arg(value_name = "SQUARE|CASE")]
     pub(super) square_or_case: Option<String>,
-    /// The board's profile; the default is that of the rig file, or rc2014-classic
-    #[arg(long, value_name = "PROFILE")]
-    pub(super) board: Option<String>,
     #[command(flatten)]
     pub(super) line: TargetArgs,
     /// Time limit of the board for reaching XCHNG; then the board stops where it is
@@ -128,7 +125,7 @@ impl SessionArgs {
         let square = parse_square(square).map_err(|problem| CommandError::new(USAGE, problem))?;
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let position = position(&self.target)?;
-        let profile = self.line.profile(self.board.as_deref())?;
+        let profile = self.line.profile()?;
         let kernel = self.line.connect(&profile)?;
         let debugger = open_position(&profile, &evaluator, &position, kernel, &mut *should_stop)
             .map_err(target_error)?;
@@ -146,7 +143,7 @@ impl SessionArgs {
         if self.line.uses_kernel() {
             return Err(usage("cases are debugged on a simulated board: omit the port"));
         }
-        case::open(&self.line.profile(self.board.as_deref())?, &self.target, name)
+        case::open(&self.line.profile()?, &self.target, name)
     }
 
     /// Returns the program's file; `None` for a position or a case.
@@ -159,7 +156,7 @@ impl SessionArgs {
     pub(super) fn reload(&self) -> Option<Reload> {
         let path = self.program_path().filter(|_| !self.line.uses_kernel())?;
         let file = self.program.file(path);
-        let profile = self.line.profile(self.board.as_deref()).ok()?;
+        let profile = self.line.profile().ok()?;
         Some(Box::new(move || {
             let program = file.load(&profile).map_err(|error| error.to_string())?;
             let debugger = open_program(&profile, program, None);
@@ -173,7 +170,7 @@ impl SessionArgs {
             let problem = "missing square after the position, such as e4";
             return Err(CommandError::new(USAGE, problem));
         }
-        let profile = self.line.profile(self.board.as_deref())?;
+        let profile = self.line.profile()?;
         let program = self.program.file(&self.target).load(&profile).map_err(program_error)?;
         if !program.warnings.is_empty() {
             eprint!("{}", program.warnings);

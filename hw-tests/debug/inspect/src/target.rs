@@ -1,11 +1,9 @@
 //! Options for a board on a serial line: a real one, one emulated by MAME, or a recording.
 
-mod link_kernel;
-
 use std::path::PathBuf;
 use std::time::Duration;
 
-use board_debugger::{DebugKernel, TargetError};
+use board_debugger::{KernelLine, TargetError};
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::text::Escape;
@@ -17,10 +15,11 @@ use hil_harness::board::{BoardKind, RecordOptions};
 use hil_harness::live::BoardConfig;
 use rcflash_link::rig::{DEFAULT_BOARD, RigFile};
 
-use link_kernel::LinkKernel;
-
 #[derive(Debug, Args)]
 pub(super) struct TargetArgs {
+    /// The board's profile; the default is that of the rig file, or rc2014-classic
+    #[arg(long, value_name = "PROFILE")]
+    pub(super) board: Option<String>,
     /// Use a real board, by the debug kernel: its name in the rig file, its serial device, or an
     /// address: tcp://host:port, rfc2217://host:port or ws://host:port/path
     #[arg(long, group = "connection", value_name = "NAME|DEVICE|ADDRESS", help_heading = "Board")]
@@ -48,9 +47,10 @@ impl TargetArgs {
     }
 
     /// Returns the profile of the board: the named one, that of the rig file, or the default.
-    pub(super) fn profile(&self, board: Option<&str>) -> Result<BoardProfile, CommandError> {
-        let of_rig = self.board()?.map_or_else(|| DEFAULT_BOARD.to_owned(), |(_, name)| name);
-        Ok(BoardProfile::named(board.unwrap_or(&of_rig))?)
+    pub(super) fn profile(&self) -> Result<BoardProfile, CommandError> {
+        let of_rig =
+            self.choose_board()?.map_or_else(|| DEFAULT_BOARD.to_owned(), |(_, name)| name);
+        Ok(BoardProfile::named(self.board.as_ref().unwrap_or(&of_rig))?)
     }
 
     fn choice(&self) -> Option<RigChoice> {
@@ -58,7 +58,7 @@ impl TargetArgs {
     }
 
     /// Returns the board that is used by the debug kernel, and the name of its profile.
-    fn board(&self) -> Result<Option<(BoardKind, String)>, CommandError> {
+    fn choose_board(&self) -> Result<Option<(BoardKind, String)>, CommandError> {
         let read = || RigFile::read(self.rig_file.as_deref());
         self.choice().map(|choice| choice.board(read)).transpose()
     }
@@ -68,8 +68,8 @@ impl TargetArgs {
     pub(super) fn connect(
         &self,
         profile: &BoardProfile,
-    ) -> Result<Option<Box<dyn DebugKernel>>, CommandError> {
-        let Some((board, _)) = self.board()? else { return Ok(None) };
+    ) -> Result<Option<KernelLine>, CommandError> {
+        let Some((board, _)) = self.choose_board()? else { return Ok(None) };
         if let Some(file) = self.record.as_ref().filter(|file| !self.force && file.is_file()) {
             let file = file.escaped();
             let problem = format!("{file} exists: replace it with --force, or name another file");
@@ -83,7 +83,7 @@ impl TargetArgs {
         let monitor = build(profile, ProgramKind::Monitor)?;
         let reached = plan.connect(&monitor.bytes);
         let (board, link) = reached.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
-        Ok(Some(Box::new(LinkKernel::new(link, board))))
+        Ok(Some(KernelLine::new(link, board)))
     }
 }
 

@@ -4,7 +4,7 @@ use super::change::{send, set};
 use super::print::print;
 use super::stop::{change, delete, set_break, set_watch};
 use super::{Effect, Pane, code_pane, find, memory_pane, source_pane};
-use crate::debugger::{CustomPane, Debugger};
+use crate::debugger::{Debugger, PaneHeading};
 
 /// A command of the command language.
 #[derive(Debug, Clone, Copy)]
@@ -106,8 +106,8 @@ pub(super) fn lines(debugger: &Debugger) -> Vec<String> {
         let call = format!("{} {}", command.name, command.arguments);
         line(command.short, call.trim_end(), command.text)
     };
-    let pane = |pane: &dyn CustomPane| line(pane.short(), pane.name(), pane.title());
-    COMMANDS.iter().map(command).chain(debugger.panes().map(pane)).collect()
+    let pane = |pane: PaneHeading<'_>| line(pane.short, pane.name, pane.title);
+    COMMANDS.iter().map(command).chain(debugger.panes().map(|one| pane(one.heading()))).collect()
 }
 
 /// Returns the help for a command; for an empty name, the list of all commands.
@@ -116,7 +116,7 @@ pub(super) fn lines(debugger: &Debugger) -> Vec<String> {
 /// Returns a message if there is no such command.
 fn help(debugger: &Debugger, name: &str) -> Result<Effect, String> {
     let commands = COMMANDS.iter().map(|command| (command.name, command.short));
-    let panes = debugger.panes().map(|pane| (pane.name(), pane.short()));
+    let panes = debugger.panes().map(|pane| (pane.heading().name, pane.heading().short));
     let found = commands.chain(panes).position(|(full, short)| full == name || short == name);
     let text = match found {
         _ if name.is_empty() => lines(debugger).join("\n"),

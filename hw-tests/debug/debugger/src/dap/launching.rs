@@ -12,7 +12,7 @@ impl Adapter<'_> {
     /// serial line is restarted with the same program.
     pub(super) fn restart(&mut self, arguments: &Value) -> Result<(Value, Next), String> {
         let session = self.session.as_mut().ok_or_else(not_launched)?;
-        if session.debugger.has_target() {
+        if session.debugger.boards.target.is_some() {
             let halt = session.debugger.restart();
             let problem = session.debugger.last_error();
             return problem.map_or(Ok((Value::Null, Next::Stopped(halt))), Err);

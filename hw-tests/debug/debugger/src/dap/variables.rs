@@ -34,7 +34,7 @@ fn all_scopes(debugger: &Debugger) -> Vec<(&str, Vec<PaneVariable>)> {
         ("Registers", REGISTER_PAIRS.iter().chain(singles).map(register).collect()),
         ("Flags", flags),
     ];
-    all.extend(debugger.panes().map(|pane| (pane.title(), pane.variables(debugger))));
+    all.extend(debugger.panes().map(|pane| (pane.heading().title, pane.variables(debugger))));
     all.push(("Machine", machine));
     all
 }

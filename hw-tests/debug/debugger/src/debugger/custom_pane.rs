@@ -5,21 +5,8 @@ use super::Debugger;
 /// A pane that a program adds to the debugger. The command of its name shows it, and editors list
 /// its variables as a scope.
 pub trait CustomPane: Send {
-    /// The name, without spaces.
-    fn name(&self) -> &str;
-
-    /// The one-character abbreviation of the command; empty if there is none.
-    fn short(&self) -> &str {
-        ""
-    }
-
-    /// The heading.
-    fn title(&self) -> &str {
-        self.name()
-    }
-
-    /// The number of lines for which a terminal leaves room.
-    fn rows(&self) -> usize;
+    /// The names of the pane, and its size.
+    fn heading(&self) -> PaneHeading<'_>;
 
     /// The variables in the present state.
     fn variables(&self, debugger: &Debugger) -> Vec<PaneVariable>;
@@ -33,6 +20,19 @@ pub trait CustomPane: Send {
             |variable: PaneVariable| format!("{:<width$}  {}", variable.name, variable.value);
         variables.into_iter().map(line).collect()
     }
+}
+
+/// The names of a pane, and its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PaneHeading<'p> {
+    /// The command that shows the pane, without spaces.
+    pub name: &'p str,
+    /// The one-character abbreviation of the command; empty if there is none.
+    pub short: &'p str,
+    /// The title.
+    pub title: &'p str,
+    /// The number of lines for which a terminal leaves room.
+    pub rows: usize,
 }
 
 /// A row of a pane.
@@ -73,7 +73,9 @@ impl Debugger {
 
     /// The pane that a command shows, by its name or its abbreviation.
     pub(crate) fn find_pane(&self, command: &str) -> Option<&dyn CustomPane> {
-        let has = |pane: &&dyn CustomPane| pane.name() == command || pane.short() == command;
-        self.panes().find(has)
+        self.panes().find(|pane| {
+            let PaneHeading { name, short, .. } = pane.heading();
+            [name, short].contains(&command)
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! Accepts connections of gdb, one at a time; a silent connection does not block others. Clients
 //! whose first bytes are not gdb's are refused, such as a browser.
 
+use std::fmt::Display;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Weak};
@@ -31,26 +32,15 @@ pub struct GdbConnection {
     pub peer: Arc<SocketAddr>,
 }
 
-/// Why a connection was refused.
-#[derive(Debug, thiserror::Error)]
-pub enum GdbRefusal {
-    /// Another gdb is connected, from this address.
-    #[error("another gdb is connected from {0}")]
-    Busy(SocketAddr),
-    /// The first bytes are not gdb's.
-    #[error(transparent)]
-    FirstBytes(Refusal),
-}
-
 /// Accepts connections on a thread and sends each to the returned channel once its first bytes are
-/// known to be gdb's. While one is in use, others are refused. `on_refused` is called for each that
-/// is refused.
+/// known to be gdb's. While one is in use, others are refused. `on_refused` is called with
+/// the reason for each that is refused.
 ///
 /// # Errors
 /// Returns the system's error if the thread can't be started.
 pub fn accept_connections(
     listener: TcpListener,
-    on_refused: impl Fn(SocketAddr, &GdbRefusal) + Send + 'static,
+    on_refused: impl Fn(SocketAddr, &dyn Display) + Send + 'static,
 ) -> io::Result<Receiver<GdbConnection>> {
     let (send, receive) = channel();
     listener.set_nonblocking(true)?;
@@ -66,14 +56,9 @@ pub fn accept_connections(
             }
             pending.iter_mut().for_each(PendingClient::judge);
             let is_judged = |client: &mut PendingClient| client.judgement != Judgement::Undecided;
-            for client in pending.extract_if(.., is_judged) {
-                let peer = client.peer;
-                match client.admit(&mut holder) {
-                    Ok(connection) => _ = send.send(connection),
-                    // The client has sent nothing.
-                    Err(GdbRefusal::FirstBytes(Refusal::Idle)) => {}
-                    Err(why) => on_refused(peer, &why),
-                }
+            let judged = pending.extract_if(.., is_judged);
+            for connection in judged.filter_map(|client| client.admit(&mut holder, &on_refused)) {
+                let _ = send.send(connection); // fails after the last session
             }
             sleep(POLL_INTERVAL);
         }
@@ -115,22 +100,31 @@ impl PendingClient {
     }
 
     /// Returns the connection of a client that is gdb, unless there is another one.
-    fn admit(self, holder: &mut Weak<SocketAddr>) -> Result<GdbConnection, GdbRefusal> {
-        let Self { stream, peer, .. } = self;
-        if let Judgement::Refused(why) = self.judgement {
+    fn admit(
+        self,
+        holder: &mut Weak<SocketAddr>,
+        on_refused: &impl Fn(SocketAddr, &dyn Display),
+    ) -> Option<GdbConnection> {
+        let Self { stream, peer, judgement, .. } = self;
+        if let Judgement::Refused(why) = judgement {
             refuse(stream, &why.reply());
-            return Err(GdbRefusal::FirstBytes(why));
+            // A silent client has not asked for the board.
+            if why != Refusal::Idle {
+                on_refused(peer, &why);
+            }
+            return None;
         }
         if let Some(present) = holder.upgrade() {
             let text =
                 format!("E.another gdb, at {present}, is connected to this board; detach it first");
             refuse(stream, format!("+{}", encode_packet(&text)).as_bytes());
-            return Err(GdbRefusal::Busy(*present));
+            on_refused(peer, &format!("another gdb is connected from {present}"));
+            return None;
         }
         // gdb shows an error of the line, if this fails.
         let _ = stream.set_nonblocking(false);
         let peer = Arc::new(peer);
         *holder = Arc::downgrade(&peer);
-        Ok(GdbConnection { stream, peer })
+        Some(GdbConnection { stream, peer })
     }
 }

@@ -26,8 +26,7 @@ use super::client::GdbClient;
 use super::z80::{RegisterFile, Z80};
 use crate::commands::{self, CommandOutcome};
 use crate::debugger::Debugger;
-use crate::exec::HaltReason;
-use crate::motions::{Motion, MotionKind};
+use crate::exec::{ExecCommand, HaltReason};
 use crate::render::describe_halt;
 use crate::stops::{Stop, StopId, StopKind, WatchHit, WatchTarget, WatchTrigger, Watchpoint};
 
@@ -38,22 +37,20 @@ pub(super) type SharedClient<'c, 's> = RefCell<&'c mut GdbClient<'s>>;
 pub(super) struct GdbTarget<'t, 'c, 's> {
     debugger: &'t mut Debugger,
     client: &'t SharedClient<'c, 's>,
-    /// The packet that resumed the board.
-    motion: &'static str,
+    /// What the last packet that resumed the board asks for.
+    command: ExecCommand,
     stops: Vec<(StopKind, StopId)>,
 }
 
 impl<'t, 'c, 's> GdbTarget<'t, 'c, 's> {
     pub(super) fn new(debugger: &'t mut Debugger, client: &'t SharedClient<'c, 's>) -> Self {
-        Self { debugger, client, motion: "", stops: Vec::new() }
+        Self { debugger, client, command: ExecCommand::Step, stops: Vec::new() }
     }
 
     /// Runs the board, and shows what breakpoints log meanwhile.
     pub(super) fn run(&mut self) -> SingleThreadStopReason<u64> {
-        let Self { debugger, client, motion, .. } = self;
-        let command = Motion::by_gdb(motion).and_then(MotionKind::plain);
-        let command = command.unwrap_or(crate::ExecCommand::Step);
-        let halt = commands::run(debugger, command, &mut |debugger| {
+        let Self { debugger, client, command, .. } = self;
+        let halt = commands::run(debugger, *command, &mut |debugger| {
             let mut client = client.borrow_mut();
             client.print(&debugger.take_log());
             client.is_interrupted()
@@ -203,7 +200,7 @@ impl SingleThreadBase for GdbTarget<'_, '_, '_> {
 
 impl SingleThreadResume for GdbTarget<'_, '_, '_> {
     fn resume(&mut self, _signal: Option<Signal>) -> Result<(), Infallible> {
-        self.motion = "c";
+        self.command = ExecCommand::Continue;
         Ok(())
     }
 
@@ -222,21 +219,21 @@ impl SingleThreadResume for GdbTarget<'_, '_, '_> {
 
 impl SingleThreadSingleStep for GdbTarget<'_, '_, '_> {
     fn step(&mut self, _signal: Option<Signal>) -> Result<(), Infallible> {
-        self.motion = "s";
+        self.command = ExecCommand::Step;
         Ok(())
     }
 }
 
 impl ReverseStep<()> for GdbTarget<'_, '_, '_> {
     fn reverse_step(&mut self, _thread: ()) -> Result<(), Infallible> {
-        self.motion = "bs";
+        self.command = ExecCommand::ReverseStep;
         Ok(())
     }
 }
 
 impl ReverseCont<()> for GdbTarget<'_, '_, '_> {
     fn reverse_cont(&mut self) -> Result<(), Infallible> {
-        self.motion = "bc";
+        self.command = ExecCommand::ReverseContinue;
         Ok(())
     }
 }

@@ -37,7 +37,7 @@ impl Screen {
             Pane::Displays,
             Pane::Console,
         ];
-        let custom = debugger.panes().map(|pane| Pane::Custom(pane.name().to_owned()));
+        let custom = debugger.panes().map(|pane| Pane::Custom(pane.heading().name.to_owned()));
         built_in.into_iter().chain(custom).collect()
     }
 

@@ -13,7 +13,7 @@ use ratatui::{Frame, Terminal};
 use super::{KEYS, NARROW_ROW, Screen};
 use crate::Debugger;
 use crate::commands::Pane;
-use crate::panes::CustomPane;
+use crate::panes::PaneHeading;
 use crate::render;
 
 /// Width of the right column.
@@ -103,7 +103,7 @@ impl Screen {
         lines: Vec<String>,
     ) {
         let (_, name) = pane.names();
-        let title = debugger.find_pane(name).map_or(name, CustomPane::title);
+        let title = debugger.find_pane(name).map_or(name, |pane| pane.heading().title);
         let is_memory = matches!(pane, Pane::Memory(_));
         let Some(step_addresses) = debugger.step_addresses.as_ref().filter(|_| is_memory) else {
             return draw_panel(frame, area, title, lines);
@@ -166,8 +166,8 @@ impl Screen {
         let [registers, below] = Layout::vertical(halves).areas(area);
         draw_panel(frame, registers, "Registers", render::registers(debugger));
         let custom = debugger.panes().map(|pane| {
-            let height = pane.rows() as u16 + 2;
-            (pane.title().to_owned(), height, pane.lines(debugger))
+            let PaneHeading { title, rows, .. } = pane.heading();
+            (title.to_owned(), rows as u16 + 2, pane.lines(debugger))
         });
         let mut panels: Vec<(String, u16, Vec<String>)> = custom.collect();
         if panels.is_empty() {

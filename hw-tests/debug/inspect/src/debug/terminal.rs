@@ -46,7 +46,19 @@ pub(super) fn show(
         }
         let Some(key) = next_key(screen, debugger, false)? else { continue };
         let Some(line) = screen.handle_key(debugger, key) else { continue };
-        let mut running = RunningBoard::new(terminal, console, stop, shown);
+        let now = Instant::now();
+        let mut running = RunningBoard {
+            terminal,
+            console,
+            stop,
+            last_poll: now,
+            next_draw: now + RUNNING_NOTICE_DELAY,
+            has_drawn: false,
+            shown,
+            has_stopped: false,
+            quits: false,
+            error: None,
+        };
         let goes_on = match ["c", "run"].contains(&line.trim()) {
             true => running.continue_with_input(screen, debugger)?,
             false => screen
@@ -125,28 +137,7 @@ struct RunningBoard<'a> {
     error: Option<io::Error>,
 }
 
-impl<'a> RunningBoard<'a> {
-    fn new(
-        terminal: &'a mut DefaultTerminal,
-        console: &'a mut ConsoleLine,
-        stop: &'a AtomicBool,
-        shown: Buffer,
-    ) -> Self {
-        let now = Instant::now();
-        Self {
-            terminal,
-            console,
-            stop,
-            last_poll: now,
-            next_draw: now + RUNNING_NOTICE_DELAY,
-            has_drawn: false,
-            shown,
-            has_stopped: false,
-            quits: false,
-            error: None,
-        }
-    }
-
+impl RunningBoard<'_> {
     /// Continues the board. While it waits for input that a host may still send, it is idle, not
     /// halted. Returns `true` unless the session ends.
     fn continue_with_input(
