@@ -1,7 +1,7 @@
 //! Debug sessions at the call of XCHNG for a square.
 
 use board_debugger::{
-    BoundExpression, Debugger, ExecCommand, HaltReason, KernelLine, LoadedProgram, Machine,
+    BoundExpression, DebugKernel, Debugger, ExecCommand, HaltReason, LoadedProgram, Machine,
     RunAborted, ShouldStop, Stop, TargetError, open_program, run_with_timeout,
 };
 use firmware::ProgramKind;
@@ -136,7 +136,7 @@ pub fn open_position(
     profile: &BoardProfile,
     evaluator: &Evaluator,
     position: &Position,
-    kernel: Option<KernelLine>,
+    kernel: Option<Box<dyn DebugKernel>>,
     should_stop: ShouldStop<'_>,
 ) -> Result<Debugger, TargetError> {
     let request = Request::Position { squares: encode::squares(position) };

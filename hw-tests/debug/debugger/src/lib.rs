@@ -59,7 +59,7 @@ pub use stops::{
     HitCondition, Stop, StopId, StopKind, StopPoints, WatchHit, WatchTarget, WatchTrigger,
     Watchpoint,
 };
-pub use target::{KernelError, KernelLine, TargetError};
+pub use target::{DebugKernel, KernelError, TargetError};
 pub use timeline::OpenCall;
 pub use z80_core::{
     FLAGS, REGISTER_NAMES, REGISTER_PAIRS, canonical_register_name, flag_letters, parse_number,

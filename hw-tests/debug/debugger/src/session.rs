@@ -11,7 +11,7 @@ use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
 use super::machine::Machine;
 use super::program::LoadedProgram;
-use super::target::{KernelLine, Target, TargetError, TargetProgram};
+use super::target::{DebugKernel, Target, TargetError, TargetProgram};
 
 /// Why a board was stopped before it halted.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,7 +86,7 @@ pub fn board_with_program(
 pub fn open_program(
     profile: &BoardProfile,
     mut program: LoadedProgram,
-    kernel: Option<KernelLine>,
+    kernel: Option<Box<dyn DebugKernel>>,
 ) -> Result<Debugger, TargetError> {
     let start = |kernel| {
         let program = TargetProgram::new(profile, &program.mapped, program.entry)?;

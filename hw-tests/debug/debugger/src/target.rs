@@ -12,10 +12,9 @@ use std::collections::BTreeMap;
 
 use board_simulator::Registers;
 use firmware_wire::{StopReason, StoppedState};
-use rcflash_link::kernel::Kernel;
 use rcflash_transport::platform::time::Instant;
 
-pub use kernel::{KernelError, KernelLine};
+pub use kernel::{DebugKernel, KernelError};
 pub use program::TargetError;
 pub(super) use program::TargetProgram;
 pub(super) use twin::{Twin, TwinEvent};
@@ -46,7 +45,7 @@ pub(super) enum HaltCause {
 }
 
 pub(super) struct Target {
-    pub(super) kernel: RefCell<Kernel>,
+    pub(super) kernel: RefCell<Box<dyn DebugKernel>>,
     pub(super) program: TargetProgram,
     pub(super) stopped: StoppedState,
     pub(super) running: bool,
@@ -62,20 +61,17 @@ pub(super) struct Target {
     /// Whether the line, or what is recorded of it, has failed since the last motion.
     pub(super) has_line_failed: Cell<bool>,
     pub(super) twin: Twin,
-    /// Declared last, since the line must be dropped before the board.
-    _board: Box<dyn Send>,
 }
 
 impl Target {
     /// Loads the kernel and `program`, which is halted at its entry.
     pub(super) fn start(
         program: TargetProgram,
-        line: KernelLine,
+        mut kernel: Box<dyn DebugKernel>,
         clock_hz: u64,
     ) -> Result<Self, TargetError> {
-        let KernelLine { mut kernel, board } = line;
-        let state = program.start_kernel(&mut kernel)?;
-        let state = program.load(&mut kernel, &state)?;
+        let state = program.start_kernel(kernel.as_mut())?;
+        let state = program.load(kernel.as_mut(), &state)?;
         Ok(Self {
             resumed_at: kernel.now(),
             kernel: RefCell::new(kernel),
@@ -91,7 +87,6 @@ impl Target {
             last_error: RefCell::new(None),
             has_line_failed: Cell::new(false),
             twin: Twin::default(),
-            _board: board,
         })
     }
 
@@ -101,7 +96,7 @@ impl Target {
 
     pub(super) fn set_registers(&mut self, to: &Registers) {
         self.stopped = with_registers(&self.stopped, to);
-        let set = self.kernel.borrow_mut().set_state(&self.stopped);
+        let set = self.kernel.borrow_mut().set_registers(&self.stopped);
         self.record_error(set);
         self.twin.events.push_back(TwinEvent::RegistersSet(*to));
     }
@@ -161,15 +156,17 @@ impl Target {
         let original = self.peek(address);
         let mut kernel = self.kernel.borrow_mut();
         let changed = kernel.write(address, &[!original]);
-        let written = kernel.write(address, &[original]).and(changed);
-        written.map_err(|error| self.describe(error))
+        match kernel.write(address, &[original]).and(changed) {
+            Err(KernelError::NotWritable(_)) => Err(not_writable(address)),
+            other => other.map_err(|error| self.describe(error)),
+        }
     }
 
     /// Reloads and restarts the program, through the monitor; returns `false` if that fails. A
     /// program that runs may have lost its board to the reset button, or to a fault of the line.
     pub(super) fn restart(&mut self) -> bool {
         self.clear_error();
-        let kernel = self.kernel.get_mut();
+        let kernel = self.kernel.get_mut().as_mut();
         let restarted = self.program.start_kernel(kernel).and_then(|state| {
             self.running = false;
             self.program.load(kernel, &state)
@@ -202,19 +199,19 @@ impl Target {
     }
 
     pub(super) fn receive_output(&mut self) {
-        let output = self.kernel.get_mut().take_program_output();
+        let output = self.kernel.get_mut().take_output();
         self.output.extend(output);
     }
 
-    fn record_error(&self, result: Result<(), impl Into<KernelError>>) {
+    fn record_error(&self, result: Result<(), KernelError>) {
         if let Err(error) = result {
             self.set_error(self.describe(error));
         }
     }
 
     /// Returns the message of an error, and records a failure of the line.
-    pub(super) fn describe(&self, error: impl Into<KernelError>) -> String {
-        match error.into() {
+    pub(super) fn describe(&self, error: KernelError) -> String {
+        match error {
             KernelError::NotWritable(address) => not_writable(address),
             KernelError::Line(problem) => {
                 self.has_line_failed.set(true);
@@ -246,7 +243,7 @@ impl Target {
         let at = kernel.read(saved_pc, 2)?;
         kernel.write(requested, &[0])?;
         self.stopped.registers[1] = u16::from_le_bytes([at[0], at[1]]);
-        kernel.set_state(&self.stopped)?;
+        kernel.set_registers(&self.stopped)?;
         Ok(HaltCause::Zeros)
     }
 }

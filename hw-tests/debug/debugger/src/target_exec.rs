@@ -44,9 +44,9 @@ enum ExecError {
     Kernel(KernelError),
 }
 
-impl<E: Into<KernelError>> From<E> for ExecError {
-    fn from(error: E) -> Self {
-        Self::Kernel(error.into())
+impl From<KernelError> for ExecError {
+    fn from(error: KernelError) -> Self {
+        Self::Kernel(error)
     }
 }
 
@@ -235,7 +235,7 @@ impl TargetStepper<'_, '_> {
         if unsent.is_empty() {
             return Ok(());
         }
-        let paused = target.kernel.get_mut().wait_until_running();
+        let paused = target.kernel.get_mut().wait_until_receiving();
         target.send(&unsent);
         Ok(paused?)
     }
@@ -266,7 +266,7 @@ impl TargetStepper<'_, '_> {
                            on the board";
             return Err(ExecError::Failed(problem.to_owned()));
         }
-        let Some(state) = target.kernel.get_mut().interrupt()? else {
+        let Some(state) = target.kernel.get_mut().break_in()? else {
             let problem = "the program does not halt: its interrupts are disabled; press reset on \
                            the board, or continue to a breakpoint";
             return Err(ExecError::Failed(problem.to_owned()));

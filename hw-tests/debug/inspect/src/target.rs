@@ -1,9 +1,11 @@
 //! Options for a board on a serial line: a real one, one emulated by MAME, or a recording.
 
+mod link_kernel;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
-use board_debugger::{KernelLine, TargetError};
+use board_debugger::{DebugKernel, TargetError};
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::text::Escape;
@@ -14,6 +16,8 @@ use hil_harness::args::RigChoice;
 use hil_harness::board::{BoardKind, RecordOptions};
 use hil_harness::live::BoardConfig;
 use rcflash_link::rig::{DEFAULT_BOARD, RigFile};
+
+use link_kernel::LinkKernel;
 
 #[derive(Debug, Args)]
 pub(super) struct TargetArgs {
@@ -68,7 +72,7 @@ impl TargetArgs {
     pub(super) fn connect(
         &self,
         profile: &BoardProfile,
-    ) -> Result<Option<KernelLine>, CommandError> {
+    ) -> Result<Option<Box<dyn DebugKernel>>, CommandError> {
         let Some((board, _)) = self.choose_board()? else { return Ok(None) };
         if let Some(file) = self.record.as_ref().filter(|file| !self.force && file.is_file()) {
             let file = file.escaped();
@@ -83,7 +87,7 @@ impl TargetArgs {
         let monitor = build(profile, ProgramKind::Monitor)?;
         let reached = plan.connect(&monitor.bytes);
         let (board, link) = reached.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
-        Ok(Some(KernelLine::new(link, board)))
+        Ok(Some(Box::new(LinkKernel::new(link, board))))
     }
 }
 

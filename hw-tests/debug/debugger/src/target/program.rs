@@ -8,10 +8,9 @@ use firmware::build::{BuildError, BuiltImage, build};
 use firmware::code_map::{CodeMap, MappedProgram};
 use firmware::profile::BoardProfile;
 use firmware_wire::StoppedState;
-use rcflash_link::kernel::Kernel;
 use tdlasm::image::Image;
 
-use super::kernel::KernelError;
+use super::kernel::{DebugKernel, KernelError};
 use super::{BreakInSymbols, KERNEL_START, with_registers};
 
 /// The address of RST 6 in ROM, and the opcode that must be there.
@@ -83,29 +82,30 @@ impl TargetProgram {
     }
 
     /// Loads the kernel through the monitor.
-    pub(super) fn start_kernel(&self, kernel: &mut Kernel) -> Result<StoppedState, TargetError> {
+    pub(super) fn start_kernel(
+        &self,
+        kernel: &mut dyn DebugKernel,
+    ) -> Result<StoppedState, TargetError> {
         let loaded = self.kernel.program.symbol("KLOAD").unwrap_or(KERNEL_START);
-        // The monitor replies, as it does after a reset of the board.
-        let started = kernel.restart(|link| Kernel::start(link, loaded, &self.kernel.bytes));
-        Ok(started.map_err(|error| KernelError::Line(error.to_string()))?)
+        Ok(kernel.start(loaded, &self.kernel.bytes)?)
     }
 
     /// Loads the program by the kernel, whose state is given. It is halted at its entry.
     pub(super) fn load(
         &self,
-        kernel: &mut Kernel,
+        kernel: &mut dyn DebugKernel,
         state: &StoppedState,
     ) -> Result<StoppedState, TargetError> {
         let vector = self.kernel.program.symbol("KVECT").unwrap_or(KERNEL_START);
         let [low, high] = vector.to_le_bytes();
-        if kernel.read(RST_6, 3).map_err(KernelError::from)? != [JP_OPCODE, low, high] {
+        if kernel.read(RST_6, 3)? != [JP_OPCODE, low, high] {
             return Err(TargetError::OldMonitor);
         }
         for run in self.image.runs() {
-            kernel.write(run.address, &run.bytes).map_err(KernelError::from)?;
+            kernel.write(run.address, &run.bytes)?;
         }
         let state = with_registers(state, &self.registers());
-        kernel.set_state(&state).map_err(KernelError::from)?;
+        kernel.set_registers(&state)?;
         Ok(state)
     }
 
