@@ -84,8 +84,7 @@ fn a_program_that_does_not_fit_beside_the_monitor_is_refused_before_anything_is_
 fn the_examples_of_the_manual_run_through_a_stock_monitor_as_they_are() {
     let examples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples"));
     let (_server, port) = standin(Box::<Scm>::default());
-    let files =
-        ["mul16.test.toml", "mul16-python.test.toml", "crc16.test.toml", "decimal.test.toml"];
+    let files = ["mul16.test.toml", "crc16.test.toml", "decimal.test.toml"];
     let via = ["--via", "scm", "--port", &port];
     let (code, shown, messages) = hw_tests(examples, &[&["test"], &files[..], &via].concat());
     assert_eq!(code, 0, "{shown}{messages}");
