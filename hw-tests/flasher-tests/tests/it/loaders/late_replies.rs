@@ -114,7 +114,7 @@ const PEERS: [(&str, &str, Peer); 6] = [
 /// The steps at the beginning and at the end that are all tried; of the lines and blocks in between one
 /// in this many.
 const EDGE_STEPS: usize = 10;
-const STRIDE: usize = 17;
+const STRIDE: usize = 67;
 
 /// Returns the delays of some steps at which the program does not start and return.
 fn problems(via: &str, board: &str, peer: Peer) -> Vec<String> {
