@@ -121,7 +121,16 @@ fn assemble_program(
     let notation = if args.zilog { Notation::Zilog } else { Notation::Tdl };
     let options = Options { defines: args.defines.clone(), notation, ..Options::default() };
     let assembly = assemble(&DiskLoader, files, &options).map_err(|failure| {
-        CommandError::new(FAILED, format!("\n{}", failure.to_string().trim_end()))
+        let zilog = Options { notation: Notation::Zilog, ..options.clone() };
+        let is_zilog = !args.zilog && assemble(&DiskLoader, files, &zilog).is_ok();
+        let message = match files {
+            [file, ..] if is_zilog => format!(
+                "{} is in Zilog's notation: give --zilog, or name the file *.z80",
+                file.escaped()
+            ),
+            _ => format!("\n{}", failure.to_string().trim_end()),
+        };
+        CommandError::new(FAILED, message)
     })?;
     let layout = read_layout(args.layout.as_deref(), profile)?;
     let linked = link(&assembly.modules, &layout).map_err(|errors| {

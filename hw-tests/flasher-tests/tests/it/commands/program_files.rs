@@ -61,6 +61,8 @@ fn a_source_in_zilogs_notation_is_assembled_and_started() {
         let run = [&["run", &*file, "--idle-exit", "100ms"], more].concat();
         on(&bench.port, &run).assert_ends(0, &["4 bytes at 9000h", "started at 9000h"]);
     }
+    let file = folder.file("loop.asm", text);
+    on("/nowhere", &["run", &*file]).assert_ends(1, &["is in Zilog's notation: give --zilog"]);
 }
 
 #[test]
