@@ -77,7 +77,7 @@ fn check(programs: &Programs, expected: &[Option<String>], options: &[&str]) {
     let (code, shown) = programs.run(&[options, &limits].concat());
     assert_eq!(code, Some(1), "{options:?}: {shown}");
     let junit = programs.junit("out");
-    assert_eq!(junit.len(), COUNT);
+    assert_eq!(junit.len(), expected.len());
     for (expected, (name, status)) in expected.iter().zip(&junit) {
         let is_right = match (expected, status) {
             (None, None) => true,
@@ -95,7 +95,10 @@ fn two_hundred_programs_of_sdcc_have_their_verdicts_under_each_monitor() {
         check(&programs, &expected, &[options, &["--silence", "1s"]].concat());
     }
     check(&programs, &expected, &["--rig", "real-time", "--silence", "1s"]);
-    check(&programs, &expected, &["--rig", "mame", "--silence", "300ms"]);
+    // MAME takes seconds to start again for each program: twenty have all kinds of ends.
+    let twenty = ["--case", "p00?.ihx", "--case", "p01?.ihx"];
+    let mame = [&["--rig", "mame", "--silence", "300ms"], &twenty[..]].concat();
+    check(&programs, &expected[..20], &mame);
 }
 
 #[test]
