@@ -1,6 +1,7 @@
 //! The state of a run.
 
 use std::collections::VecDeque;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::code_buffer::{CodeBuffer, CodeCheckpoint};
@@ -189,12 +190,17 @@ impl<'a> Assembler<'a> {
             Err(error) => {
                 let name = visible(&name);
                 let at = if kind == FrameKind::File { self.add_placeholder(&name) } else { at };
-                let message = format!("cannot read {name}: {error}");
-                let diagnostic = Diagnostic::new(DiagnosticCode::File, at, message);
-                self.report(diagnostic.about(Subject::File(name)));
+                self.unreadable(name, &error, at);
                 None
             }
         }
+    }
+
+    /// Reports that a file can't be read.
+    pub(super) fn unreadable(&mut self, name: String, error: &io::Error, at: Span) {
+        let message = format!("cannot read {name}: {error}");
+        let diagnostic = Diagnostic::new(DiagnosticCode::File, at, message);
+        self.report(diagnostic.about(Subject::File(name)));
     }
 
     pub(super) fn error(&mut self, code: DiagnosticCode, span: Span, message: impl Into<String>) {

@@ -8,7 +8,7 @@ use super::super::statement_end::StatementResult;
 use super::super::symbol::SymbolKind;
 use super::super::value::{BaseId, Value};
 use super::{Operand, assign, blocks, code, constant, operands, value};
-use crate::diag::{Diagnostic, DiagnosticCode, Subject};
+use crate::diag::DiagnosticCode;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::Cursor;
@@ -238,11 +238,7 @@ fn include_binary(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
     match asm.loader.load(&path) {
         Ok(bytes) if bytes.len() <= 0x10000 => drop(asm.code.write(&bytes)),
         Ok(_) => asm.error(DiagnosticCode::File, at, format!("{name} is larger than 64 KB")),
-        Err(error) => {
-            let message = format!("cannot read {name}: {error}");
-            let diagnostic = Diagnostic::new(DiagnosticCode::File, at, message);
-            asm.report(diagnostic.about(Subject::File(name)));
-        }
+        Err(error) => asm.unreadable(name, &error, at),
     }
 }
 
