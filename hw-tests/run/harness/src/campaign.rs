@@ -9,7 +9,7 @@ mod run_loop;
 mod schedule;
 mod worker;
 
-pub use executor::{ConnectedBoard, Executor};
+pub use executor::{ConnectedBoard, Executor, run_one_by_one};
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

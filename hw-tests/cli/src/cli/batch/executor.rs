@@ -1,17 +1,15 @@
 //! Runs programs on a board.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cli_support::text::Escape;
-use hil_harness::campaign::{ConnectedBoard, Executor};
+use hil_harness::campaign::{ConnectedBoard, Executor, run_one_by_one};
 use hil_harness::live::{
     BoardConfig, ProgramBoard, ProgramEnd, ProgramError, ProgramLimits, SetupError,
 };
 use hil_harness::report::RunTarget;
-use hil_harness::runner::{BaselineStatus, RunEnd, RunOptions, RunSummary};
+use hil_harness::runner::{RunEnd, RunOptions, RunSummary};
 use hil_harness::suite::{CaseResult, Verdict};
-use hil_harness::verdict_table::merge_repetitions;
 use rcflash_monitors::HostedProgram;
 
 use super::console::Console;
@@ -106,35 +104,6 @@ impl Executor for BatchExecutor {
         options: RunOptions,
         on_result: &mut dyn FnMut(CaseResult<Batch>),
     ) -> RunSummary {
-        let mut summary = RunSummary::default();
-        while summary.ended == RunEnd::Complete {
-            if options.interrupted.load(Ordering::Relaxed) {
-                summary.ended = RunEnd::Interrupted;
-                break;
-            }
-            let Some(case) = cases.next() else { break };
-            let mut result = self.run_case(&case);
-            for _ in 1..options.repeat {
-                let Ok(before) = result else { break };
-                result = self.run_case(&case).map(|again| merge_repetitions(before, again));
-            }
-            match result {
-                Ok(result) => {
-                    let status = options.baseline.map(|known| known.compare(&result));
-                    let is_good =
-                        result.verdict == Verdict::Pass || status == Some(BaselineStatus::Known);
-                    on_result(result);
-                    if options.fail_fast && !is_good {
-                        summary.ended = RunEnd::FirstFailure;
-                    }
-                }
-                Err(end) => {
-                    on_result(CaseResult::new(&case, Verdict::NotRun));
-                    let is_stopped = options.interrupted.load(Ordering::Relaxed);
-                    summary.ended = if is_stopped { RunEnd::Interrupted } else { end };
-                }
-            }
-        }
-        summary
+        run_one_by_one(cases, options, on_result, |case| self.run_case(case))
     }
 }

@@ -1,18 +1,17 @@
 //! Runs the cases of test files, on a simulated machine or on a board.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cli_support::exit::CommandError;
 use cli_support::text::{Escape, eprint_message};
-use hil_harness::campaign::{ConnectedBoard, Executor, FinishedRun, RunConfig};
+use hil_harness::campaign::{ConnectedBoard, Executor, FinishedRun, RunConfig, run_one_by_one};
 use hil_harness::live::{BoardConfig, LiveBoard, SetupError};
 use hil_harness::report::RunTarget;
-use hil_harness::runner::{BaselineStatus, RunEnd, RunOptions, RunSummary};
+use hil_harness::runner::{RunEnd, RunOptions, RunSummary};
 use hil_harness::suite::{CaseResult, Verdict};
-use hil_harness::verdict_table::merge_repetitions;
 use indicatif::ProgressBar;
 use testfile_suite::{
     BoardMachine, Machine, MachineError, RoutineMachine, RunError, TestCase, TestFile, TestFiles,
@@ -267,36 +266,9 @@ impl Executor for TestExecutor {
         options: RunOptions,
         on_result: &mut dyn FnMut(CaseResult<TestFiles>),
     ) -> RunSummary {
-        let mut summary = RunSummary::default();
         let restarts = self.restarts();
-        while summary.ended == RunEnd::Complete {
-            if options.interrupted.load(Ordering::Relaxed) {
-                summary.ended = RunEnd::Interrupted;
-                break;
-            }
-            let Some(case) = cases.next() else { break };
-            let mut result = self.run_case(&case);
-            for _ in 1..options.repeat {
-                let Ok(before) = result else { break };
-                result = self.run_case(&case).map(|again| merge_repetitions(before, again));
-            }
-            match result {
-                Ok(result) => {
-                    let status = options.baseline.map(|known| known.compare(&result));
-                    let is_good = matches!(result.verdict, Verdict::Pass | Verdict::Skipped)
-                        || status == Some(BaselineStatus::Known);
-                    on_result(result);
-                    if options.fail_fast && !is_good {
-                        summary.ended = RunEnd::FirstFailure;
-                    }
-                }
-                Err(end) => {
-                    on_result(CaseResult::new(&case, Verdict::NotRun));
-                    let is_stopped = options.interrupted.load(Ordering::Relaxed);
-                    summary.ended = if is_stopped { RunEnd::Interrupted } else { end };
-                }
-            }
-        }
+        let run_case = |case: &TestCase| self.run_case(case);
+        let mut summary = run_one_by_one(cases, options, on_result, run_case);
         self.finish_file();
         summary.restarts = self.restarts() - restarts;
         summary.last_restart =

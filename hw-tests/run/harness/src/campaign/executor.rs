@@ -1,15 +1,16 @@
 //! What runs the cases of a suite: a board, or another executor.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED};
 use firmware_wire::Identity;
 
 use crate::live::{BoardConfig, LiveBoard, SetupError};
 use crate::report::RunTarget;
-use crate::runner::{RunOptions, RunSummary};
-use crate::suite::{CaseResult, Suite};
+use crate::runner::{BaselineStatus, RunEnd, RunOptions, RunSummary};
+use crate::suite::{CaseResult, Suite, Verdict};
+use crate::verdict_table::merge_repetitions;
 
 /// A board that is ready.
 #[derive(Debug, Clone)]
@@ -58,6 +59,47 @@ pub trait Executor {
         options: RunOptions,
         on_result: &mut dyn FnMut(CaseResult<Self::Suite>),
     ) -> RunSummary;
+}
+
+/// Runs cases one after the other by `run_case`, each as often as the options say, until one of them
+/// ends the run: [`Executor::run`] of an executor with one case at a time. Whoever waits in `run_case`
+/// ends its wait when the run is interrupted.
+pub fn run_one_by_one<S: Suite>(
+    cases: &mut dyn Iterator<Item = S::Case>,
+    options: RunOptions,
+    on_result: &mut dyn FnMut(CaseResult<S>),
+    mut run_case: impl FnMut(&S::Case) -> Result<CaseResult<S>, RunEnd>,
+) -> RunSummary {
+    let mut summary = RunSummary::default();
+    while summary.ended == RunEnd::Complete {
+        if options.interrupted.load(Ordering::Relaxed) {
+            summary.ended = RunEnd::Interrupted;
+            break;
+        }
+        let Some(case) = cases.next() else { break };
+        let mut result = run_case(&case);
+        for _ in 1..options.repeat {
+            let Ok(before) = result else { break };
+            result = run_case(&case).map(|again| merge_repetitions(before, again));
+        }
+        match result {
+            Ok(result) => {
+                let status = options.baseline.map(|known| known.compare(&result));
+                let is_good = matches!(result.verdict, Verdict::Pass | Verdict::Skipped)
+                    || status == Some(BaselineStatus::Known);
+                on_result(result);
+                if options.fail_fast && !is_good {
+                    summary.ended = RunEnd::FirstFailure;
+                }
+            }
+            Err(end) => {
+                on_result(CaseResult::new(&case, Verdict::NotRun));
+                let is_stopped = options.interrupted.load(Ordering::Relaxed);
+                summary.ended = if is_stopped { RunEnd::Interrupted } else { end };
+            }
+        }
+    }
+    summary
 }
 
 /// Gives a failure of the set-up the exit code of a rig error, since no case has failed.
