@@ -21,9 +21,8 @@ fn callgrind_annotate_reads_the_profile() {
 fn genhtml_reads_the_tracefile_and_finds_the_sources() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("cover.info").display().to_string();
-    let arguments =
-        ["--board", "rc2014-classic", "--every", "400", "--least", "50", "--lcov", &path];
-    let (code, _, stderr) = hw_tests(&[&["coverage"][..], &arguments].concat());
+    let arguments = ["coverage", "--board", "rc2014-classic", "--least", "50", "--lcov", &path];
+    let (code, _, stderr) = hw_tests(&arguments);
     assert_eq!(code, Some(0), "{stderr}");
     let html = folder.path().join("html");
     let mut genhtml = Command::new("genhtml");
