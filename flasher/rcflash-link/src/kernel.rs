@@ -13,9 +13,8 @@ use crate::{Link, LinkError};
 use demux::FrameDemux;
 use rcflash_transport::Transport;
 
+/// The time within which the kernel replies, and a program stops after it was interrupted.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(1);
-/// The time within which a program must stop after it was interrupted.
-const INTERRUPT_TIMEOUT: Duration = Duration::from_millis(250);
 /// The time until the kernel reports its start.
 const START_TIMEOUT: Duration = Duration::from_secs(1);
 /// After a pause of this length, an incomplete frame is program output.
@@ -229,7 +228,7 @@ impl Kernel {
             self.transport.set_flow_control(false).map_err(|error| failed(self, error))?;
         let report = self
             .send(&LOCATE_SEQUENCE)
-            .and_then(|()| self.wait(INTERRUPT_TIMEOUT * self.timeout_scale));
+            .and_then(|()| self.wait(REPLY_TIMEOUT * self.timeout_scale));
         self.transport.set_flow_control(flow_control).map_err(|error| failed(self, error))?;
         match report? {
             Some(held) => Ok(Some(held)),
