@@ -15,7 +15,7 @@ use super::symbol_identity::{self, Occurrence};
 use super::words::{Field, field_at, word_at};
 use super::workspace::File;
 
-/// The manual, with a row for each directive. A copy of docs/LANGUAGE.md, since a package contains
+/// The manual, with an item for each directive. A copy of docs/LANGUAGE.md, since a package contains
 /// only files from its folder; a test compares them.
 const MANUAL: &str = include_str!("manual.md");
 
@@ -236,13 +236,13 @@ fn instruction_row(line: &str, pattern: &str) -> Option<String> {
 /// Returns the manual's text about a directive.
 fn directive(word: &[u8]) -> Option<String> {
     let wanted = Directive::from_word(word)?;
-    let names = |cell: &str| {
-        let mut words = cell.split(['`', ' ']);
+    let names = |forms: &str| {
+        let mut words = forms.split(['`', ' ']);
         words.any(|word| Directive::from_word(word.as_bytes()) == Some(wanted))
     };
-    let mut rows = MANUAL.lines().filter_map(|line| line.strip_prefix("| `.")?.split_once(" | "));
-    let (forms, effect) = rows.find(|(forms, _)| names(&format!("`.{forms}")))?;
-    Some(format!("`.{forms}: {}", effect.trim_end_matches([' ', '|'])))
+    let mut items = MANUAL.lines().filter_map(|line| line.strip_prefix("- ")?.split_once("`: "));
+    let (forms, effect) = items.find(|(forms, _)| names(forms))?;
+    Some(format!("{forms}`: {effect}"))
 }
 
 #[cfg(test)]
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_manual_has_a_row_about_every_directive() {
+    fn the_manual_has_an_item_about_every_directive() {
         for (name, _) in Directive::NAMES {
             assert!(directive(name.as_bytes()).is_some(), "{name}");
         }

@@ -12,7 +12,7 @@ use tdlasm::module::ObjectForm;
 use tdlasm::object::write_tdl;
 use tdlasm::source::MemoryLoader;
 
-/// The programs with another object, and the reasons in the language manual's table.
+/// The programs with another object: its `#` records hold final values (docs/LINKING.md).
 const OBJECTS: [&str; 2] = ["pass1-size", "pass1-value"];
 /// The programs with another listing: a title in the next line, several rows of a macro under
 /// `.LIMAGE` and `.SALL`, the first macro call in a block, an error at the end of a macro, a product

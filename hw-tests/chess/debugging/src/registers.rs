@@ -1,4 +1,4 @@
-//! The roles of registers while the evaluator runs (Table 2; `sargon-src/README.md`).
+//! The roles of registers while the evaluator runs (Table 2; `sargon-src/xchng.asm`).
 
 use board_simulator::Registers;
 use firmware::code_map::CodeMap;

@@ -1,4 +1,4 @@
-//! Expressions with their values, by the manual's table of ranks: all in 16 bits without sign, left
+//! Expressions with their values, by the manual's list of ranks: all in 16 bits without sign, left
 //! to right.
 
 use super::random::Random;
