@@ -62,8 +62,7 @@ pub(crate) const FILE_ROLES: &[ArgumentRole] = &[
 const EXIT_CODES: &str = "\
 Exit codes:
   0   success
-  1   the source or the link has errors and nothing is written, or `fmt --check` found files that
-      are not formatted
+  1   errors: nothing is written; or `fmt --check` found unformatted files
   2   invalid command line
   3   a file cannot be read or written
   5   `convert` left statements unconverted

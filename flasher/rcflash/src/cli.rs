@@ -76,20 +76,21 @@ enum Command {
     /// List the serial ports, without opening any
     #[command(after_help = "\
 Examples:
-  rcflash ports            device, USB ids, serial number, path by id, names in the rig file
+  rcflash ports            device, USB ids, serial number, path by id, rig names
   rcflash ports --json     the same as JSON, one object per line")]
     Ports(ports::PortsArgs),
     /// List the board profiles for --board, and what each was tested on
     #[command(after_help = "\
-Prints a line per board: profile, board, and `simulation`, `MAME`, `hardware` or `untried`.
+Prints a line per board: profile, board, and `simulation`, `MAME`, `hardware` or \
+`untried`.
 
 Example:
   rcflash boards")]
     Boards,
     /// Set up a new board: port, program, profile, rig file, first ten cases
     #[command(after_help = "\
-Probes the only USB adapter, or asks which, names what replies, writes the board into the rig
-file as `bench`, runs ten cases by `hw-tests run`, and shows what to do next.
+Probes the only USB adapter, or asks which, names what replies, writes the board into \
+the rig file as `bench`, runs ten cases by `hw-tests run`, and shows what to do next.
 
 Examples:
   rcflash setup
@@ -100,9 +101,9 @@ Examples:
     ///
     /// Known are this project's programs, stock monitors, and CP/M.
     #[command(after_help = "\
-Sends carriage returns, to which stock monitors reply with their prompt; a BASIC at its start
-dialogue takes one as the default. If no known program replies, the other speeds of the
-board's profile are tried.
+Sends carriage returns, to which stock monitors reply with their prompt; a BASIC at its \
+start dialogue takes one as the default. If no known program replies, the other speeds \
+of the board's profile are tried.
 
 Examples:
   rcflash probe --port /dev/ttyUSB0
@@ -111,19 +112,17 @@ Examples:
     /// Load a program into the board's RAM or flash, verify it, and start it
     #[command(after_help = "\
 Examples:
-  rcflash write --port /dev/ttyUSB0                     the built-in exchange evaluator
-  rcflash write --port bench                            on the board of this name in the rig file
-  rcflash write --port /dev/ttyUSB0 --behaviour original   with the bugs of the original
-  rcflash write --port /dev/ttyUSB0 prog.hex            a program of your own
-  rcflash write --port /dev/ttyUSB0 prog.bin --address 9000 --no-run
-  rcflash write --port /dev/ttyUSB0 --board rc2014-zed --flash --autostart
-  rcflash write --port /dev/ttyUSB0 --via scm prog.hex  through the Small Computer Monitor \
-  (docs/LOADERS.md)")]
+  rcflash write --port /dev/ttyUSB0             the built-in exchange evaluator
+  rcflash write --port bench                    on this board of the rig file
+  rcflash write --port bench prog.hex           a program of your own
+  rcflash write --port bench prog.bin --address 9000 --no-run
+  rcflash write --port bench --flash --autostart
+  rcflash write --port bench --via scm prog.hex through the stock monitor")]
     Write(write::WriteArgs),
     /// Assemble a program, load it, start it, and show its output
     #[command(after_help = "\
-Sources are assembled and linked as by tdlasm; sections without an address go to the
-memory that the monitor loads programs into. The output of the program goes to standard
+Sources are assembled and linked as by tdlasm; sections without an address go to the \
+memory that the monitor loads programs into. The output of the program goes to standard \
 output, until there is none for two seconds (--idle-exit).
 
 Examples:
@@ -136,10 +135,10 @@ Examples:
     /// A running application is reset to the monitor first.
     #[command(after_help = "\
 Examples:
-  rcflash verify --port /dev/ttyUSB0                    is the built-in evaluator still in RAM?
+  rcflash verify --port /dev/ttyUSB0    is the built-in evaluator in RAM?
   rcflash verify --port /dev/ttyUSB0 prog.hex
-  rcflash verify --port /dev/ttyUSB0 --board rc2014-zed --flash --boot-sector
-  rcflash verify --port /dev/ttyUSB0 --board rc2014-zed --flash chip.bin --address 0")]
+  rcflash verify --port bench --flash --boot-sector
+  rcflash verify --port bench --flash chip.bin --address 0")]
     Verify(verify::VerifyArgs),
     /// Read memory or flash into a file
     ///
@@ -148,15 +147,15 @@ Examples:
 Examples:
   rcflash read --port /dev/ttyUSB0 --range 8000-EFFF -o ram.bin
   rcflash read --port /dev/ttyUSB0 --range 0000-1FFF -o rom.hex
-  rcflash read --port /dev/ttyUSB0 --flash -o chip.bin                  the whole chip
+  rcflash read --port /dev/ttyUSB0 --flash -o chip.bin     the whole chip
   rcflash read --port /dev/ttyUSB0 --flash --range 1000-1FFF -o sector.bin")]
     Read(read::ReadArgs),
     /// Erase sectors of the board's flash
     #[command(after_help = "\
 Examples:
-  rcflash erase --port /dev/ttyUSB0 --board rc2014-zed --range 1000-5FFF    five sectors
-  rcflash erase --port /dev/ttyUSB0 --board rc2014-zed --all                all but the monitor
-  rcflash erase --port /dev/ttyUSB0 --board rc2014-zed --all --dry-run      list used sectors")]
+  rcflash erase --port bench --range 1000-5FFF    five sectors
+  rcflash erase --port bench --all                all but the monitor
+  rcflash erase --port bench --all --dry-run      list used sectors")]
     Erase(erase::EraseArgs),
     /// Reset the board and wait for its monitor
     ///
@@ -165,8 +164,8 @@ Examples:
 The monitor stays at its prompt: a program in flash with autostart is not started.
 
 Examples:
-  rcflash reset --port /dev/ttyUSB0                     press the button when prompted
-  rcflash reset --port bench                            as the rig file says (docs/BOARDS.md)
+  rcflash reset --port /dev/ttyUSB0    press the button when prompted
+  rcflash reset --port bench           as the rig file says (docs/RIG.md)
   rcflash reset --port bench --patience 2m")]
     Reset(reset::ResetArgs),
     /// Open a terminal on the board; Ctrl-] exits
@@ -174,32 +173,32 @@ Examples:
 Examples:
   rcflash monitor --port /dev/ttyUSB0
   rcflash monitor --port bench --log session.txt --hex
-  rcflash monitor --port bench --send program.bas --pace 2,20    2 ms a character, 20 ms a line
-  printf 'HELP\\n' | rcflash monitor --port bench                one command, and its reply
+  rcflash monitor --port bench --send program.bas --pace 2,20    in ms
+  printf 'HELP\\n' | rcflash monitor --port bench    one command, and its reply
 
-Keys: Ctrl-] exits; Ctrl-\\ prompts for a file to send, or cancels one that is being sent.
-All others, including Ctrl-C, go to the board.")]
+Keys: Ctrl-] exits; Ctrl-\\ prompts for a file to send, or cancels one that is being \
+sent. All others, including Ctrl-C, go to the board.")]
     Monitor(monitor::MonitorArgs),
     /// Share a board over the network, for --port rfc2217://host:port on other computers
     #[command(after_help = "\
-Serves one client at a time; the port is open only while one is connected. There is no
-encryption and no authentication, so other computers are served with --unprotected only
+Serves one client at a time; the port is open only while one is connected. There is no \
+encryption and no authentication, so other computers are served with --unprotected only \
 (docs/NETWORK.md). The address for clients goes to standard output.
 
 Examples:
   rcflash serve --port /dev/ttyUSB0
   rcflash serve --port bench --listen 0.0.0.0:2217 --unprotected
-  rcflash serve --port bench --listen 3000 --raw        bytes only, for tcp://host:3000")]
+  rcflash serve --port bench --listen 3000 --raw    for tcp://host:3000")]
     Serve(serve::ServeArgs),
     /// Write an image file for an EPROM programmer, and program the chip with minipro
     #[command(after_help = "\
 Examples:
-  rcflash image -o monitor.bin                      64 KiB for a 27C512: the 8 KiB page eight times
-  rcflash image -o monitor.bin --chip 28c256 --program    written by minipro, read back, compared
-  rcflash image -o monitor.bin --board rc2014-zed   512 KiB for an SST39SF040
-  rcflash image -o rom.hex --bank 1=basic.rom       BASIC in bank 1, the monitor in the others
-  rcflash image scm.bin -o rom.bin --bank 4         two pages from bank 4, the others blank
-  rcflash image -o app.hex --application            what `rcflash write` loads into RAM
+  rcflash image -o monitor.bin                     the monitor, for a 27C512
+  rcflash image -o rom.bin --chip 28c256 --program written by minipro, compared
+  rcflash image -o rom.bin --board rc2014-zed      512 KiB for an SST39SF040
+  rcflash image -o rom.hex --bank 1=basic.rom      BASIC beside the monitor
+  rcflash image scm.bin -o rom.bin --bank 4        from bank 4, the others blank
+  rcflash image -o app.hex --application           what `rcflash write` loads
   rcflash image --list-chips
 
 The command for minipro goes to standard output, everything else to standard error.")]

@@ -64,8 +64,8 @@ const FILE_ROLES: [ArgumentRole; 21] = [
 ];
 
 const AFTER_HELP: &str = "\
-Other commands: completions and man. The program `hw-inspect` debugs and profiles Z80 code, and
-measures its coverage; `sargon` evaluates chess positions, with or without a board.
+Other commands: completions and man. The program `hw-inspect` debugs and profiles Z80 \
+code, and measures its coverage; `sargon` evaluates chess positions.
 
 Exit codes:
     0  success
@@ -105,11 +105,11 @@ Examples:
     Test(Box<test::TestArgs>),
     /// Run whole programs one after the other, and judge each by its output or exit code
     #[command(after_help = "\
-The board is reset between programs if that needs no person. docs/BATCH.md has a
+The board is reset between programs if that needs no person. docs/BATCH.md has a \
 start-up for C by which a program sends its exit code.
 
 Examples:
-  hw-tests batch build                               all programs in a folder, simulated
+  hw-tests batch build                               a folder, simulated
   hw-tests batch build --pass 'Tests ok' --fail FAIL
   hw-tests batch build --via cpm                     *.com, simulated CP/M
   hw-tests batch build --port /dev/ttyUSB0 --via scm --report-dir out
@@ -127,9 +127,9 @@ Examples:
     Call(call::CallArgs),
     /// Create a routine with its test file, or a test file for a program of any assembler or compiler
     #[command(after_help = "\
-Creates NAME.asm, NAME.test.toml and .github/workflows/test.yml, and overwrites
-nothing. With --for, the source is in that tool's dialect, and the test file has
-the command that builds it. If the program or its source is there, only the test
+Creates NAME.asm, NAME.test.toml and .github/workflows/test.yml, and overwrites \
+nothing. With --for, the source is in that tool's dialect, and the test file has \
+the command that builds it. If the program or its source is there, only the test \
 file is created, with a case that passes (docs/FOREIGN-CODE.md).
 
 Examples:
@@ -137,7 +137,7 @@ Examples:
   hw-tests test mul.test.toml
   hw-tests new mul --for sdcc             mul.c and its tests
   hw-tests new game --for sjasmplus       tests of game.asm, which is there
-  hw-tests new game --program build/game.bin --symbols build/game.map --build 'make -s'")]
+  hw-tests new game --program build/game.hex --build 'make -s'")]
     New(new::NewArgs),
     /// Follow many runs, join the shards of one, or compare two, by their reports (docs/REPORTS.md)
     #[command(after_help = "Example:\n  hw-tests report history archive --report-dir history")]

@@ -30,7 +30,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
     })?;
     let shown = path.escaped();
     cli_support::eprint_message!("{shown} sends HELLO to the serial chip of an RC2014 board");
-    cli_support::eprint_message!("assemble it:       tdlasm asm {shown} -o hello.hex");
+    let assembled = path.with_extension("hex");
+    let assembled = assembled.escaped();
+    cli_support::eprint_message!("assemble it:       tdlasm asm {shown} -o {assembled}");
     cli_support::eprint_message!("run it on a board: rcflash run --port /dev/ttyUSB0 {shown}");
     Ok(())
 }

@@ -60,52 +60,54 @@ enum Command {
     #[command(after_help = "\
 Examples:
   sargon positions problems.epd
-  sargon positions --json problems.epd                FEN, operations, moves in UCI, notes")]
+  sargon positions --json problems.epd    FEN, operations, moves in UCI, notes")]
     Positions(positions::ListArgs),
     /// List the legal captures of positions with their exchange values, best first
     #[command(after_help = "\
 swap        least valuable attacker captures next; pins and checks are ignored
 swap_promo  the same; a pawn that captures on the last rank becomes a queen
-swap_pins   as swap; pieces pinned before the move capture only on the line of their pin
+swap_pins   as swap; a pinned piece captures only on the line of its pin
 legal       minimax over the legal captures on the square (docs/EVALUATORS.md)
 
 Examples:
   sargon captures '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
   sargon captures --values units --json positions.epd
-  sargon captures                                     statistics of the whole corpus")]
+  sargon captures                         statistics of the whole corpus")]
     Captures(captures::CapturesArgs),
     /// Evaluate moves by every form of Static Exchange Evaluation, or a suite of values
     #[command(after_help = "\
-Any legal move is evaluated: captures, quiet moves, promotions, castling; by swap,
-swap_promo, swap_pins and legal, as `sargon captures --help` defines them.
+Any legal move is evaluated: captures, quiet moves, promotions, castling; by swap, \
+swap_promo, swap_pins and legal, as `sargon captures --help` defines them. \
 A suite has `FEN; move; value` on each line; exit code 1: a value differs.
 
 Examples:
   sargon swap '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' Nxe5
-  sargon swap --values units --json positions.epd     every legal move of each position
-  sargon swap suite.epd                               stated and computed values")]
+  sargon swap --values units --json positions.epd    every legal move
+  sargon swap suite.epd                              stated and computed values")]
     Swap(swap::SwapArgs),
     /// Compare the exchange values of your own engine or script with swap, minimax and Sargon
     #[command(after_help = "\
-The command reads lines and replies to each with one line: an integer, a JSON object with
-an integer `value`, or `none`. Other lines are ignored. It must exit at the end of its input.
-Exit code 1: a value differs from the definition chosen by --by: swap, swap_promo, swap_pins
-or legal, as `sargon captures --help` defines them, in the units of --values.
+The command reads lines and replies to each with one line: an integer, a JSON object \
+with an integer `value`, or `none`. Other lines are ignored. It must exit at the end of \
+its input. Exit code 1: a value differs from the definition chosen by --by: swap, \
+swap_promo, swap_pins or legal, as `sargon captures --help` defines them, in the units \
+of --values.
 
 Examples:
-  sargon compare-see './my-see' positions.epd         lines such as `FEN; e4d5`
+  sargon compare-see './my-see' positions.epd    lines such as `FEN; e4d5`
   sargon compare-see --input json --values units 'python3 see.py' positions.epd
-  sargon compare-see --by legal --captures --list ./my-see '4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -'")]
+  sargon compare-see --by legal --captures --list ./my-see positions.epd")]
     CompareSee(compare_see::CompareArgs),
     /// Compare residues with minimax and with the swap algorithm, and explain differences
     #[command(after_help = "\
-Residue: the points that the owner of a square loses, by Sargon. Minimax: the same attackers
-and defenders, played out in full. Swap: the algorithm of modern engines. Reasons joined by
-`+` explain a difference together; reasons joined by `or` explain it each alone.
+Residue: the points that the owner of a square loses, by Sargon. Minimax: the same \
+attackers and defenders, played out in full. Swap: the algorithm of modern engines. \
+Reasons joined by `+` explain a difference together; reasons joined by `or` explain it \
+each alone.
 
 Examples:
   sargon differences '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
-  sargon differences                                  counts over the whole corpus
+  sargon differences                      counts over the whole corpus
   sargon differences --list positions.epd")]
     Differences(differences::DifferencesArgs),
     /// List discovered and transparent attacks, as in Table 4 of the article
@@ -117,8 +119,8 @@ Example:
     Relations(relations::RelationsArgs),
     /// List squares where the original program differs from the corrected one, and the bug behind
     #[command(after_help = "\
-Lists squares with another residue, with a piece that did not fit into the array, or with a
-wrong count. The bugs are described in sargon-src/README.md, \"The original\".
+Lists squares with another residue, with a piece that did not fit into the array, or \
+with a wrong count. The bugs are described in sargon-src/README.md, \"The original\".
 
 Examples:
   sargon behaviours                                   the built-in corpus
@@ -127,8 +129,8 @@ Examples:
     Behaviours(behaviours::BehavioursArgs),
     /// Explain the residue of one square: the attackers array and the exchange step by step
     #[command(after_help = "\
-Prints the steps of the host beside those of the board. Takes: the points at stake are
-booked. Calls for help: the attacker is worth more than its target but not more than the
+Prints the steps of the host beside those of the board. Takes: the points at stake are \
+booked. Calls for help: the attacker is worth more than its target but not more than the \
 defender, so the capture pays only with a second attacker.
 
 Examples:
@@ -146,12 +148,12 @@ Examples:
     #[command(after_help = "\
 Examples:
   sargon prizes --moved c7 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
-  sargon prizes                                       compare board and host over the corpus")]
+  sargon prizes                  compare board and host over the corpus")]
     Prizes(prizes::PrizesArgs),
     /// Compare board and reference on every attackers array of a space
     #[command(after_help = "\
 Examples:
-  sargon exhaust                                      core space, simulated board
+  sargon exhaust                 core space, simulated board
   sargon exhaust --space two-queens --port /dev/ttyUSB0
   sargon exhaust --range 600000..857304 --crc 12345678")]
     Exhaust(exhaust::ExhaustArgs),

@@ -5,6 +5,7 @@ mod batch;
 mod book;
 mod command;
 mod hangs;
+mod helps;
 mod house;
 mod inputs_and_outputs;
 mod listing;

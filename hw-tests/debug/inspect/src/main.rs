@@ -49,8 +49,14 @@ const FILE_ROLES: &[ArgumentRole] = &[
 ];
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 success, 1 wrong residue or too little coverage, 2 invalid command line, 3 file or
-port failed, 4 nothing selected, 70 a bug in this program, 130 interrupted.";
+Exit codes:
+    0  success
+    1  wrong residue, or too little coverage
+    2  invalid command line
+    3  a port, board or file failed
+    4  nothing selected
+   70  internal error
+  130  interrupted";
 
 #[derive(Subcommand)]
 enum Command {
@@ -61,10 +67,10 @@ macro count as the line of its call. A routine that is entered by a jump or by r
 counts as a callee of the one before it, in \"with callees\".
 
 Examples:
-  hw-inspect profile                                      the corpus that ships
-  hw-inspect profile --annotate xchng.asm                 the listing with T-states and runs
-  hw-inspect profile --flame flame.svg '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
-  hw-inspect profile --program prog.asm --run 2s          a program of your own, for two seconds")]
+  hw-inspect profile                                the corpus that ships
+  hw-inspect profile --annotate xchng.asm           with T-states and runs
+  hw-inspect profile --flame flame.svg positions.epd
+  hw-inspect profile --program prog.asm --run 2s    a program of your own")]
     Profile(profile::ProfileArgs),
     /// Measure the line and branch coverage of Z80 code: of a program, or of the evaluator by positions
     #[command(after_help = "\
@@ -72,9 +78,9 @@ A line is covered if each of its instructions has run on some board; a condition
 two branches.
 
 Examples:
-  hw-inspect coverage                                     the corpus that ships
-  hw-inspect coverage --program prog.asm --least 90       a program of your own
-  hw-inspect coverage --lcov cover.info positions.epd     for genhtml and editors")]
+  hw-inspect coverage                                  the corpus that ships
+  hw-inspect coverage --program prog.asm --least 90    a program of your own
+  hw-inspect coverage --lcov cover.info positions.epd  for genhtml and editors")]
     Coverage(coverage::CoverageArgs),
     /// Find the first fault that leads to a wrong residue, and open the debugger there
     #[command(after_help = "\
@@ -83,7 +89,7 @@ booking or residue that differs is shown with the instruction that wrote it.
 
 Examples:
   hw-inspect why byte.figure4
-  hw-inspect why --behaviour original '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
+  hw-inspect why --behaviour original '2k5/8/2n5/8/3p4/8/3R4/2R4K w - -'")]
     Why(why::WhyArgs),
     /// Run a gdb server at the call that computed a residue, or at a program's first instruction
     #[command(after_help = "\
@@ -92,9 +98,9 @@ For a gdb that knows the Z80: gdb-multiarch of Debian 13 or later, or one built 
 debugger's own commands (`monitor ?` lists them).
 
 Example:
-  hw-inspect gdb --listen 127.0.0.1:3333 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
+  hw-inspect gdb --listen 127.0.0.1:3333 prog.elf
   (in another terminal:)
-  z80-unknown-elf-gdb -ex 'target remote 127.0.0.1:3333'")]
+  z80-unknown-elf-gdb prog.elf -ex 'target remote 127.0.0.1:3333'")]
     Gdb(gdb::GdbArgs),
     /// Debug the evaluator at the call that computed a residue, or any program, forward and back
     #[command(after_help = "\
@@ -102,10 +108,10 @@ Lower-case letters go forward, upper-case ones back: s and S by instruction, n a
 and C to breakpoints; ? lists keys and commands. Ctrl-C or Esc stops the board, q quits.
 
 Examples:
-  hw-inspect debug '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
-  hw-inspect debug prog.asm                               assembled and loaded
-  hw-inspect debug mul.test.toml 'limit'                  at a call of this case
-  hw-inspect debug --break 'LOOP if A == 0' prog.elf")]
+  hw-inspect debug prog.asm                   assembled and loaded
+  hw-inspect debug mul.test.toml 'limit'      at a call of this case
+  hw-inspect debug --break 'LOOP if A == 0' prog.elf
+  hw-inspect debug '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5")]
     Debug(debug::DebugArgs),
     /// Run the debug adapter (DAP) on standard input and output
     #[command(after_help = "\
@@ -113,7 +119,7 @@ Arguments of `launch`: fen and square, or program; and board, behaviour, sargonD
 like the options of the other commands (docs/DEBUG-EDITORS.md).
 
 Example:
-  hw-inspect dap                                          started by VS Code, Neovim or Emacs")]
+  hw-inspect dap              started by VS Code, Neovim or Emacs")]
     Dap,
     /// Print a shell completion script
     #[command(after_help = CompletionsArgs::examples("hw-inspect"))]
