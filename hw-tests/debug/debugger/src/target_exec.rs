@@ -8,10 +8,9 @@ use std::time::Duration;
 use board_simulator::Registers;
 use firmware_wire::{MAX_BREAKPOINTS, StoppedState};
 
-use super::debugger::{Debugger, ShouldStop};
-use super::exec::{ExecCommand, HaltReason};
 use super::stepper::{Goal, Stepper, run_forward};
-use super::target::{HaltCause, KernelError, TwinEvent};
+use super::target::{Target, TwinEvent};
+use crate::{Debugger, ExecCommand, HaltReason, ShouldStop};
 use predict_next::predict_next;
 
 /// How often the caller is polled while the program runs.
@@ -36,21 +35,8 @@ struct TargetStepper<'a, 'b> {
     should_stop: ShouldStop<'b>,
 }
 
-/// What ends a command.
-enum ExecError {
-    Halted(HaltReason),
-    /// A message.
-    Failed(String),
-    Kernel(KernelError),
-}
-
-impl From<KernelError> for ExecError {
-    fn from(error: KernelError) -> Self {
-        Self::Kernel(error)
-    }
-}
-
-type ExecResult<T> = Result<T, ExecError>;
+/// A result, or why the command ends before.
+type ExecResult<T> = Result<T, HaltReason>;
 
 impl Stepper for TargetStepper<'_, '_> {
     fn debugger(&self) -> &Debugger {
@@ -58,13 +44,17 @@ impl Stepper for TargetStepper<'_, '_> {
     }
 
     fn step(&mut self) -> HaltReason {
-        let halt = self.try_step();
-        self.halt_reason(halt)
+        let at = self.registers().pc;
+        match self.step_from(at) {
+            Err(halt) => halt,
+            // A breakpoint in an interrupt service that starts.
+            Ok(()) if self.debugger.is_stopped_by_breakpoint() => HaltReason::Breakpoint,
+            Ok(()) => HaltReason::Completed,
+        }
     }
 
     fn run_to(&mut self, goal: &Goal<'_>) -> HaltReason {
-        let halt = self.try_run_to(goal);
-        self.halt_reason(halt)
+        self.try_run_to(goal).unwrap_or_else(|halt| halt)
     }
 
     fn is_stopped(&mut self) -> bool {
@@ -77,35 +67,12 @@ impl TargetStepper<'_, '_> {
         self.debugger.registers()
     }
 
-    fn halt_reason(&mut self, halt: ExecResult<HaltReason>) -> HaltReason {
-        match halt {
-            Ok(halt) | Err(ExecError::Halted(halt)) => halt,
-            Err(ExecError::Failed(problem)) => {
-                self.debugger.boards.target_mut().set_error(problem);
-                HaltReason::TargetError
-            }
-            Err(ExecError::Kernel(error)) => {
-                let target = self.debugger.boards.target_mut();
-                target.set_error(target.describe(error));
-                HaltReason::TargetError
-            }
-        }
+    fn target(&mut self) -> &mut Target {
+        self.debugger.boards.target_mut()
     }
 
     fn breakpoints(&self) -> Vec<u16> {
         self.debugger.stops.addresses().collect()
-    }
-
-    /// Executes one instruction; a breakpoint in an interrupt service that starts halts the board.
-    fn try_step(&mut self) -> ExecResult<HaltReason> {
-        let at = self.registers().pc;
-        self.step_from(at)?;
-        let is_break = self.debugger.stops.has_breakpoint(self.registers().pc);
-        Ok(if is_break && self.debugger.is_stopped_by_breakpoint() {
-            HaltReason::Breakpoint
-        } else {
-            HaltReason::Completed
-        })
     }
 
     /// Executes the instruction at `at`, where the program is halted.
@@ -132,7 +99,7 @@ impl TargetStepper<'_, '_> {
                 return Ok(());
             }
             if self.debugger.is_stopped_by_breakpoint() {
-                return Err(ExecError::Halted(HaltReason::Breakpoint));
+                return Err(HaltReason::Breakpoint);
             }
             // A breakpoint in an interrupt service whose condition does not hold.
             let inside = self.registers().pc;
@@ -147,13 +114,13 @@ impl TargetStepper<'_, '_> {
             Goal::Address(address) => (Some(address), 0),
             Goal::Return { address, sp } => (Some(self.code_after_call(address)), sp),
             Goal::ReturnAbove(_) | Goal::True(_) => {
-                return Err(ExecError::Failed("no return address found on the stack".to_owned()));
+                return Err(self.target().fail("no return address found on the stack"));
             }
         };
         loop {
             let addresses: Vec<u16> = self.breakpoints().into_iter().chain(to).collect();
             let at = self.registers().pc;
-            let is_held = !self.debugger.boards.target_mut().running;
+            let is_held = !self.target().running;
             let is_waiting =
                 is_held && (addresses.contains(&at) || self.debugger.peek(at) == RST_6);
             if is_waiting {
@@ -163,13 +130,13 @@ impl TargetStepper<'_, '_> {
                 self.run_until_stopped(&addresses)?;
             }
             let now = self.registers();
-            let is_break = self.debugger.stops.has_breakpoint(now.pc);
-            if is_break && self.debugger.is_stopped_by_breakpoint() {
+            if self.debugger.is_stopped_by_breakpoint() {
                 return Ok(HaltReason::Breakpoint);
             }
             if to == Some(now.pc) && now.sp >= min_sp {
                 return Ok(HaltReason::Completed);
             }
+            let is_break = self.debugger.stops.has_breakpoint(now.pc);
             if self.debugger.peek(now.pc) == RST_6 && !is_break {
                 return Ok(HaltReason::Breakpoint);
             }
@@ -195,11 +162,10 @@ impl TargetStepper<'_, '_> {
             self.resume(addresses)?;
             loop {
                 if let Some(state) = self.wait(STOP_POLL_INTERVAL)? {
-                    match self.record_halt(state)? {
-                        HaltCause::Instruction => return Ok(()),
-                        // Nobody sent them: a line fault.
-                        HaltCause::Zeros => break,
+                    if !self.record_halt(state)? {
+                        return Ok(());
                     }
+                    break; // nobody sent the zeros: a line fault
                 }
                 if (self.should_stop)(self.debugger) {
                     return self.break_in();
@@ -209,26 +175,25 @@ impl TargetStepper<'_, '_> {
     }
 
     fn resume(&mut self, addresses: &[u16]) -> ExecResult<()> {
-        let target = self.debugger.boards.target_mut();
+        let target = self.target();
         if target.running {
             return Ok(());
         }
         if !target.is_loaded {
-            let problem = "the last restart failed; restart again";
-            return Err(ExecError::Failed(problem.to_owned()));
+            return Err(target.fail("the last restart failed; restart again"));
         }
         let mut addresses = addresses.to_vec();
         addresses.extend(target.program.break_in.map(|symbols| symbols.stop_address));
         addresses.sort_unstable();
         addresses.dedup();
         if addresses.len() > MAX_BREAKPOINTS {
-            let problem = format!(
+            return Err(target.fail(format!(
                 "the kernel supports at most {MAX_BREAKPOINTS} breakpoints; the command needs \
                  {addresses:04X?}"
-            );
-            return Err(ExecError::Failed(problem));
+            )));
         }
-        target.kernel.get_mut().resume(target.stopped.stop_number, &addresses)?;
+        let resumed = target.kernel.get_mut().resume(target.stopped.stop_number, &addresses);
+        target.checked(resumed)?;
         target.resumed_at = target.kernel.get_mut().now();
         target.running = true;
         let unsent = std::mem::take(&mut target.unsent);
@@ -237,41 +202,43 @@ impl TargetStepper<'_, '_> {
         }
         let paused = target.kernel.get_mut().wait_until_receiving();
         target.send(&unsent);
-        Ok(paused?)
+        target.checked(paused)
     }
 
     fn wait(&mut self, time: Duration) -> ExecResult<Option<StoppedState>> {
-        let target = self.debugger.boards.target_mut();
+        let target = self.target();
         let state = target.kernel.get_mut().wait(time);
         target.receive_output();
-        Ok(state?)
+        target.checked(state)
     }
 
-    /// Records the state of the halted program, and returns what halted it.
-    fn record_halt(&mut self, state: StoppedState) -> ExecResult<HaltCause> {
-        let target = self.debugger.boards.target_mut();
+    /// Records the state of the halted program; returns `true` if zeros on the line have halted it.
+    fn record_halt(&mut self, state: StoppedState) -> ExecResult<bool> {
+        let target = self.target();
         target.record_halt(state);
         let cause = target.resolve_break_in();
         let registers = target.registers();
         target.twin.events.push_back(TwinEvent::Halted(registers));
-        Ok(cause?)
+        target.checked(cause)
     }
 
     /// Halts the program with zeros on the line.
     fn break_in(&mut self) -> ExecResult<()> {
-        let target = self.debugger.boards.target_mut();
+        let target = self.target();
         if target.program.break_in.is_none() {
-            let problem = "this program has no interrupt service that halts it \
-                           (firmware/z80/place.asm): set a breakpoint on its path, or press reset \
-                           on the board";
-            return Err(ExecError::Failed(problem.to_owned()));
+            return Err(target.fail(
+                "this program has no interrupt service that halts it (firmware/z80/place.asm): \
+                 set a breakpoint on its path, or press reset on the board",
+            ));
         }
-        let Some(state) = target.kernel.get_mut().break_in()? else {
-            let problem = "the program does not halt: its interrupts are disabled; press reset on \
-                           the board, or continue to a breakpoint";
-            return Err(ExecError::Failed(problem.to_owned()));
+        let halted = target.kernel.get_mut().break_in();
+        let Some(state) = target.checked(halted)? else {
+            return Err(target.fail(
+                "the program does not halt: its interrupts are disabled; press reset on the \
+                 board, or continue to a breakpoint",
+            ));
         };
         self.record_halt(state)?;
-        Err(ExecError::Halted(HaltReason::Paused))
+        Err(HaltReason::Paused)
     }
 }

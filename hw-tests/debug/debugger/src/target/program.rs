@@ -68,12 +68,10 @@ impl TargetProgram {
             }
         }
         let break_in = || {
-            let [stop_address, saved_pc, requested] =
-                ["PCRPT", "PCSAVE", "PCREQ"].map(|name| code.symbol(name));
             Some(BreakInSymbols {
-                stop_address: stop_address?,
-                saved_pc: saved_pc?,
-                requested: requested?,
+                stop_address: code.symbol("PCRPT")?,
+                saved_pc: code.symbol("PCSAVE")?,
+                requested: code.symbol("PCREQ")?,
             })
         };
         let kernel = build(profile, ProgramKind::Kernel)?;

@@ -3,11 +3,9 @@
 
 use board_simulator::{Registers, StepOutcome};
 
-use crate::debugger::{Debugger, ShouldStop};
-use crate::exec::HaltReason;
-use crate::expression::MachineState;
 use crate::stepper::STOP_CHECK_STEPS;
 use crate::target::{BLOCK_BYTES, TwinEvent};
+use crate::{Debugger, HaltReason, MachineState, ShouldStop};
 
 /// Limit of T-states for one replay: a minute of the twin's time.
 const MAX_CATCH_UP_T_STATES: u64 = 442_368_000;
@@ -19,8 +17,7 @@ impl Debugger {
     pub(crate) fn switch_to_twin(&mut self, should_stop: ShouldStop<'_>) -> Result<(), HaltReason> {
         let target = self.boards.target_mut();
         if target.running {
-            target.set_error("the program is running: stop it first");
-            return Err(HaltReason::TargetError);
+            return Err(target.fail("the program is running: stop it first"));
         }
         target.twin.present = Some(u64::MAX);
         self.in_reverse_search = true;
@@ -30,7 +27,7 @@ impl Debugger {
         self.boards.target_mut().twin.present = caught_up.is_ok().then_some(step);
         if caught_up == Err(HaltReason::TargetError) {
             self.copy_target_state();
-            self.boards.target_mut().set_error(TWIN_DIVERGED);
+            self.boards.target_mut().fail(TWIN_DIVERGED);
         }
         caught_up
     }
