@@ -17,23 +17,14 @@ pub enum MotionKind {
     ToStep(fn(u64) -> ExecCommand),
 }
 
-/// The unit of a step in the Debug Adapter Protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Granularity {
-    Instruction,
-    Line,
-    /// The request has no unit.
-    None,
-}
-
 /// A motion, with its name in each front end; an empty name if it has none there.
 #[derive(Debug, Clone, Copy)]
 pub struct Motion {
     kind: MotionKind,
     /// The command, whose letter is the key in a terminal.
     command: &'static str,
-    /// The request of the Debug Adapter Protocol.
-    dap: (&'static str, Granularity),
+    /// The request of the Debug Adapter Protocol, with the unit of its step if it has one.
+    dap: &'static str,
     /// The word in messages of the page.
     page: &'static str,
 }
@@ -41,7 +32,7 @@ pub struct Motion {
 const fn motion(
     kind: MotionKind,
     command: &'static str,
-    dap: (&'static str, Granularity),
+    dap: &'static str,
     page: &'static str,
 ) -> Motion {
     Motion { kind, command, dap, page }
@@ -50,22 +41,21 @@ const fn motion(
 /// All motions.
 const MOTIONS: [Motion; 13] = {
     use ExecCommand as Exec;
-    use Granularity::{Instruction, Line, None};
     use MotionKind::{Repeatable, Single, ToByte, ToInstruction, ToStep};
     [
-        motion(Repeatable(Exec::Step), "step", ("stepIn", Instruction), "step"),
-        motion(Repeatable(Exec::StepOver), "over", ("next", Instruction), "over"),
-        motion(Repeatable(Exec::StepLine), "next", ("next", Line), "line"),
-        motion(Repeatable(Exec::StepLineInto), "into", ("stepIn", Line), "lineInto"),
-        motion(Single(Exec::StepOut), "out", ("stepOut", None), "out"),
-        motion(Single(Exec::Continue), "run", ("continue", None), "go"),
-        motion(ToInstruction(Exec::RunTo), "to", ("", None), "to"),
-        motion(Repeatable(Exec::ReverseStep), "back", ("stepBack", Instruction), "back"),
-        motion(Repeatable(Exec::ReverseStepLine), "rnext", ("stepBack", Line), "backLine"),
-        motion(Single(Exec::ReverseContinue), "rrun", ("reverseContinue", None), "backGo"),
-        motion(ToInstruction(Exec::ReverseTo), "rto", ("", None), "backTo"),
-        motion(ToByte(Exec::ReverseToChange), "lastchange", ("", None), "backToChange"),
-        motion(ToStep(Exec::GoToStep), "", ("", None), "toStep"),
+        motion(Repeatable(Exec::Step), "step", "stepIn instruction", "step"),
+        motion(Repeatable(Exec::StepOver), "over", "next instruction", "over"),
+        motion(Repeatable(Exec::StepLine), "next", "next line", "line"),
+        motion(Repeatable(Exec::StepLineInto), "into", "stepIn line", "lineInto"),
+        motion(Single(Exec::StepOut), "out", "stepOut", "out"),
+        motion(Single(Exec::Continue), "run", "continue", "go"),
+        motion(ToInstruction(Exec::RunTo), "to", "", "to"),
+        motion(Repeatable(Exec::ReverseStep), "back", "stepBack instruction", "back"),
+        motion(Repeatable(Exec::ReverseStepLine), "rnext", "stepBack line", "backLine"),
+        motion(Single(Exec::ReverseContinue), "rrun", "reverseContinue", "backGo"),
+        motion(ToInstruction(Exec::ReverseTo), "rto", "", "backTo"),
+        motion(ToByte(Exec::ReverseToChange), "lastchange", "", "backToChange"),
+        motion(ToStep(Exec::GoToStep), "", "", "toStep"),
     ]
 };
 
@@ -82,10 +72,8 @@ impl Motion {
     /// Returns the motion of a request of the Debug Adapter Protocol, in steps of instructions or
     /// of lines.
     pub fn by_dap(request: &str, by_instruction: bool) -> Option<MotionKind> {
-        let unit = if by_instruction { Granularity::Instruction } else { Granularity::Line };
-        Self::find(|Self { dap, .. }| {
-            dap.0 == request && !request.is_empty() && [unit, Granularity::None].contains(&dap.1)
-        })
+        let step = format!("{request} {}", if by_instruction { "instruction" } else { "line" });
+        Self::find(|motion| !request.is_empty() && [request, &step].contains(&motion.dap))
     }
 
     /// Returns the motion of a word in a message of the page.
