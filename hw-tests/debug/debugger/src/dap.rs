@@ -20,8 +20,7 @@ use std::io::{self, BufRead, Write};
 
 use serde_json::Value;
 
-use super::debugger::{Debugger, ShouldStop};
-use super::exec::{ExecCommand, HaltReason};
+use crate::{Debugger, ExecCommand, HaltReason, ShouldStop};
 use breakpoints::ClientBreakpoints;
 use output::Output;
 use request_reader::RequestReader;

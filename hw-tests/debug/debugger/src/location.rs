@@ -3,8 +3,7 @@
 
 use firmware::code_map::CodeMap;
 
-use super::debugger::Debugger;
-use super::expression::BoundExpression;
+use crate::{BoundExpression, Debugger};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Location {

@@ -8,9 +8,8 @@ use tdlasm::project::ProjectError;
 use tdlasm::source::read_file;
 
 use super::commands::{Command, short_value};
-use super::debugger::Debugger;
-use super::location;
 use super::render::characters;
+use crate::{Debugger, location};
 
 pub use super::debugger::{CustomPane, PaneHeading, PaneVariable};
 

@@ -1,16 +1,17 @@
 //! Loads a user's program: assembles source, or reads the output of any assembler or compiler.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{io, slice};
 
 use firmware::code_map::MappedProgram;
 use firmware::profile::BoardProfile;
 use program_formats::{DebugInfo, SymbolError, read_debug_info, read_program};
+use tdlasm::diag::render::human;
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Region, Rule, link};
 use tdlasm::module::{Module, SectionKind, SymbolValue};
 use tdlasm::project::{Project, ProjectError};
 use tdlasm::source::DiskLoader;
-use tdlasm::{AssembleError, Assembly, Options, assemble};
+use tdlasm::{AssembleError, Options, assemble};
 
 use super::panes::{ExpressionPane, read_panes};
 use z80_core::parse_number;
@@ -100,15 +101,13 @@ impl ProgramFile {
     /// Returns `ProgramError` if a file can't be read or is invalid.
     pub fn load(&self, profile: &BoardProfile) -> Result<LoadedProgram, ProgramError> {
         let ending = self.path.extension().unwrap_or_default().to_string_lossy();
-        let is_one_of =
-            |extensions: &[&str]| extensions.iter().any(|other| ending.eq_ignore_ascii_case(other));
+        let is_source = SOURCE_EXTENSIONS.iter().any(|other| ending.eq_ignore_ascii_case(other));
         let mut warnings = String::new();
         let project_file = Project::find(&self.path);
         let project = project_file.as_deref().map(Project::read).transpose()?;
-        let (mapped, entry) = if is_one_of(&SOURCE_EXTENSIONS) {
-            self.assemble(profile, project.as_ref(), &mut warnings)?
-        } else {
-            self.read_program(&mut warnings)?
+        let (mapped, entry) = match is_source {
+            true => self.assemble(profile, project.as_ref(), &mut warnings)?,
+            false => self.read_program(&mut warnings)?,
         };
         let empty = program_formats::ProgramError::Empty;
         let empty = || ProgramError::Program(self.path.clone(), empty);
@@ -138,28 +137,23 @@ impl ProgramFile {
             lines: true,
             ..Options::default()
         };
-        let mut files = vec![self.path.clone()];
-        let mut group = Vec::new();
+        let program = project.and_then(|project| project.program_of(&self.path));
         if let Some(project) = project {
-            let program = project.program_of(&self.path);
             project.add_to(&mut options, program);
-            if let Some(program) = program {
-                files.clone_from(&program.files);
-                group.clone_from(&program.modules);
-            }
         }
+        let files = program.map_or(slice::from_ref(&self.path), |program| &program.files);
+        let group = program.map_or(&[][..], |program| &program.modules);
         let assemble = |files: &[PathBuf]| {
-            let assembly = assemble(&DiskLoader, files, &options);
-            let Assembly { diagnostics, sources, modules, .. } =
-                assembly.map_err(ProgramError::Assembly)?;
-            let text = tdlasm::diag::render::human(&diagnostics, &sources, false);
-            Ok::<_, ProgramError>((modules, text))
+            let assembly =
+                assemble(&DiskLoader, files, &options).map_err(ProgramError::Assembly)?;
+            let text = human(&assembly.diagnostics, &assembly.sources, false);
+            Ok::<_, ProgramError>((assembly.modules, text))
         };
-        let (mut modules, mut text) = assemble(&files)?;
+        let (mut modules, mut text) = assemble(files)?;
         if group.len() > 1 && !is_complete(&modules) {
             (modules, text) = (Vec::new(), String::new());
             for file in group {
-                let (more, messages) = assemble(&[file])?;
+                let (more, messages) = assemble(slice::from_ref(file))?;
                 modules.extend(more);
                 text += &messages;
             }

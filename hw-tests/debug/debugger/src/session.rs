@@ -7,11 +7,10 @@ use firmware::code_map::{CodeMap, MappedProgram};
 use firmware::profile::BoardProfile;
 use tdlasm::image::Image;
 
-use super::debugger::{Debugger, ShouldStop};
-use super::exec::{ExecCommand, HaltReason};
-use super::machine::Machine;
-use super::program::LoadedProgram;
-use super::target::{DebugKernel, Target, TargetError, TargetProgram};
+use super::target::{Target, TargetProgram};
+use crate::{
+    DebugKernel, Debugger, ExecCommand, HaltReason, LoadedProgram, Machine, ShouldStop, TargetError,
+};
 
 /// Why a board was stopped before it halted.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,9 +8,7 @@ mod simulated;
 use board_simulator::Registers;
 use z80_core::{is_call, is_return};
 
-use super::debugger::{Debugger, ShouldStop};
-use super::exec::{ExecCommand, HaltReason};
-use super::expression::BoundExpression;
+use crate::{BoundExpression, Debugger, ExecCommand, HaltReason, ShouldStop};
 pub(super) use simulated::{STOP_CHECK_STEPS, SimulatedStepper};
 
 /// What a run ends at, beside breakpoints and watchpoints.
@@ -101,11 +99,6 @@ impl Debugger {
         let line = self.code().line_at(self.registers().pc)?;
         Some((&line.place.file, line.place.line))
     }
-
-    /// Returns `true` for a repeating instruction, such as LDIR or CPIR.
-    fn is_repeating(&self, address: u16) -> bool {
-        self.peek(address) == 0xED && self.peek(address.wrapping_add(1)) & 0xF4 == 0xB0
-    }
 }
 
 /// Executes a command that runs the board forward.
@@ -125,7 +118,9 @@ pub(super) fn run_forward(stepper: &mut impl Stepper, command: ExecCommand) -> H
 fn step_over<S: Stepper>(stepper: &mut S) -> HaltReason {
     let debugger = stepper.debugger();
     let Registers { pc, sp, .. } = debugger.registers();
-    if !is_call(debugger.peek(pc)) && !debugger.is_repeating(pc) {
+    // A repeating instruction, such as LDIR or CPIR.
+    let repeats = debugger.peek(pc) == 0xED && debugger.peek(pc.wrapping_add(1)) & 0xF4 == 0xB0;
+    if !is_call(debugger.peek(pc)) && !repeats {
         return stepper.step();
     }
     let address = pc.wrapping_add(debugger.instruction_length(pc));
@@ -156,7 +151,9 @@ fn step_line<S: Stepper>(stepper: &mut S, step: impl Fn(&mut S) -> HaltReason) -
         }
         let debugger = stepper.debugger();
         let now = line(debugger);
-        if now.is_some() && (now != began || debugger.is_at_line_start(debugger.registers().pc)) {
+        let pc = debugger.registers().pc;
+        let is_start = debugger.code().line_at(pc).is_some_and(|line| line.address == pc);
+        if is_start || (now.is_some() && now != began) {
             return HaltReason::Completed;
         }
         if stepper.is_stopped() {
@@ -166,11 +163,6 @@ fn step_line<S: Stepper>(stepper: &mut S, step: impl Fn(&mut S) -> HaltReason) -
 }
 
 impl Debugger {
-    /// Returns `true` if an address is that of the first instruction of a source line.
-    pub(super) fn is_at_line_start(&self, address: u16) -> bool {
-        self.code().line_at(address).is_some_and(|line| line.address == address)
-    }
-
     /// Returns `true` if the last step of the simulated board has returned from a routine, or
     /// jumped to the address in a register, by which routines that have popped theirs return.
     fn has_returned(&self) -> bool {

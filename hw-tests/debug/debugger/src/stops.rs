@@ -38,15 +38,14 @@ impl HitCondition {
     /// Returns a message that shows the forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        type Kind = fn(u32) -> HitCondition;
-        let kinds: [(_, Kind); 4] =
-            [(">=", Self::From), ("==", Self::Only), ("%", Self::EveryNth), ("", Self::From)];
-        let signed = |(sign, kind)| Some((text.strip_prefix(sign)?, kind));
-        let (number, kind) = kinds.into_iter().find_map(signed).unwrap_or((text, Self::From));
-        let number = number.trim().parse().ok().filter(|number| *number > 0);
-        number
-            .map(kind)
-            .ok_or_else(|| format!("invalid hit count '{text}': expected N, >= N, == N or % N"))
+        let number = text.trim_start_matches(['>', '=', '%']);
+        let sign = &text[..text.len() - number.len()];
+        match (sign, number.trim().parse()) {
+            (">=" | "", Ok(number @ 1..)) => Ok(Self::From(number)),
+            ("==", Ok(number @ 1..)) => Ok(Self::Only(number)),
+            ("%", Ok(number @ 1..)) => Ok(Self::EveryNth(number)),
+            _ => Err(format!("invalid hit count '{text}': expected N, >= N, == N or % N")),
+        }
     }
 
     fn matches(self, hit: u32) -> bool {
@@ -83,6 +82,13 @@ pub enum StopKind {
     Breakpoint(u16),
     /// The last instruction has accessed this.
     Watchpoint(Watchpoint),
+}
+
+impl StopKind {
+    /// The address of a breakpoint.
+    pub(super) fn address(self) -> Option<u16> {
+        if let Self::Breakpoint(address) = self { Some(address) } else { None }
+    }
 }
 
 impl Stop {
@@ -170,17 +176,14 @@ impl Watchpoint {
     }
 
     fn matches(&self, access: &BusAccess) -> bool {
-        let (kind, writes) = match access.kind {
-            AccessKind::Read => (WatchTarget::Memory, false),
-            AccessKind::Write => (WatchTarget::Memory, true),
-            AccessKind::In => (WatchTarget::Ports, false),
-            AccessKind::Out => (WatchTarget::Ports, true),
+        let is_write = matches!(access.kind, AccessKind::Write | AccessKind::Out);
+        let (target, address) = match access.kind {
+            AccessKind::Read | AccessKind::Write => (WatchTarget::Memory, access.address),
+            // Devices decode only the low byte of a port address.
+            AccessKind::In | AccessKind::Out => (WatchTarget::Ports, access.address & 0xFF),
         };
-        // Devices decode only the low byte of a port address.
-        let is_port = kind == WatchTarget::Ports;
-        let address = if is_port { access.address & 0xFF } else { access.address };
-        let wanted = if writes { self.writes } else { self.reads };
-        kind == self.target && wanted && address.wrapping_sub(self.first) < self.count
+        let is_wanted = if is_write { self.writes } else { self.reads };
+        target == self.target && is_wanted && address.wrapping_sub(self.first) < self.count
     }
 }
 
@@ -271,10 +274,7 @@ impl StopPoints {
 
     /// The addresses of the breakpoints.
     pub(super) fn addresses(&self) -> impl Iterator<Item = u16> {
-        self.set.0.values().filter_map(|stop| match stop.kind {
-            StopKind::Breakpoint(address) => Some(address),
-            StopKind::Watchpoint(_) => None,
-        })
+        self.set.0.values().filter_map(|stop| stop.kind.address())
     }
 
     /// Adds an expression to be shown at each halt; returns its number.

@@ -206,7 +206,12 @@ impl Timeline {
         let Some(snapshot) = self.history.snapshot_before(step) else { return false };
         (self.board, self.present) = snapshot.restored(&self.recorded_output);
         (self.executed, self.snapshot_due) = (AddressSet::default(), 0);
-        self.replay_to(step);
+        while self.present.step < step {
+            self.replayed_steps += 1;
+            if self.step() == StepOutcome::Idle {
+                break;
+            }
+        }
         true
     }
 
@@ -219,15 +224,6 @@ impl Timeline {
     pub(crate) fn return_to(&mut self, bookmark: Bookmark) {
         self.seek(bookmark.step);
         self.present.inputs_sent = self.present.inputs_sent.max(bookmark.inputs_sent);
-    }
-
-    fn replay_to(&mut self, step: u64) {
-        while self.present.step < step {
-            self.replayed_steps += 1;
-            if self.step() == StepOutcome::Idle {
-                break;
-            }
-        }
     }
 
     /// Executes the recorded steps of a range again. Bus cycles are recorded if `traces`, which is

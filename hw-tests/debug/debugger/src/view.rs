@@ -12,10 +12,7 @@ use std::cell::Cell;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::commands::{self, Command, CommandOutcome, Pane, execute};
-use super::debugger::Debugger;
-use super::exec::HaltReason;
-use super::motions::{Motion, MotionKind};
-use super::render;
+use crate::{Debugger, HaltReason, Motion, MotionKind, render};
 use prompt::Prompt;
 
 /// The keys that are no letters of commands, or do more than the command.
@@ -199,26 +196,23 @@ impl Screen {
         // The key of a motion is the letter of its command.
         let command = Command::find(&key.to_string());
         let motion = command.and_then(|command| Motion::by_command(command.name));
+        let typed = |address| render::source_number(address, 4);
         match (motion, key) {
             (Some(MotionKind::ToInstruction(_)), _) => {
-                let address = self.address_at_cursor(debugger)?;
-                return Some(format!("{key} {}", render::source_number(address, 4)));
+                return Some(format!("{key} {}", typed(self.address_at_cursor(debugger)?)));
             }
             (Some(MotionKind::ToByte(_)), _) => {
-                return Some(format!(
-                    "{key} {}",
-                    render::source_number(self.memory_address(debugger), 4)
-                ));
+                return Some(format!("{key} {}", typed(self.memory_address(debugger))));
             }
             (Some(_), _) | (None, 'R') => return Some(key.to_string()),
             (None, 'b') => {
                 let address = self.address_at_cursor(debugger)?;
                 let is_set = debugger.stops.has_breakpoint(address);
                 let command = if is_set { "delete" } else { "break" };
-                return Some(format!("{command} {}", render::source_number(address, 4)));
+                return Some(format!("{command} {}", typed(address)));
             }
             (None, 'e') => {
-                let address = render::source_number(self.memory_address(debugger), 4);
+                let address = typed(self.memory_address(debugger));
                 self.prompt = Some(Prompt::new(':', &format!("set [{address}] = ")));
             }
             (None, ':' | '/') => self.prompt = Some(Prompt::new(key, "")),

@@ -1,9 +1,8 @@
 //! Values of expressions: numbers, arrays and texts.
 
 use super::Effect;
-use crate::debugger::Debugger;
 use crate::expression::format_signed;
-use crate::{location, render};
+use crate::{Debugger, location, render};
 
 /// Maximum length of a text, in bytes.
 const MAX_TEXT_BYTES: u16 = 256;

@@ -3,11 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::execute;
-use crate::debugger::Debugger;
-use crate::exec::HaltReason;
 use crate::render::source_number;
-use crate::stops::{StopKind, WatchTarget};
-use z80_core::{canonical_register_name, parse_number};
+use crate::{Debugger, HaltReason, StopKind, WatchTarget, canonical_register_name, parse_number};
 
 /// Loads the program again if its sources have changed, with the breakpoints, or
 /// else restores the state in which the debugger was created. Logs what has changed.

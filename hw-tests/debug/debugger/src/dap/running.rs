@@ -3,14 +3,13 @@
 use board_simulator::Registers;
 use serde_json::{Value, json};
 
-use super::breakpoints::{self, ClientBreakpoints};
+use super::breakpoints::ClientBreakpoints;
 use super::output::Output;
 use super::response::{ResponseBody, THREAD_ID};
 use super::types::{Arguments, Request};
 use super::{Adapter, LaunchedSession, Next, not_launched, queries};
 use crate::commands::{self, CommandOutcome};
-use crate::debugger::ShouldStop;
-use crate::{Debugger, ExecCommand, HaltReason, Motion, render};
+use crate::{Debugger, ExecCommand, HaltReason, Motion, ShouldStop, render};
 
 impl Adapter<'_> {
     /// Runs the board, and reports why it stopped.
@@ -93,7 +92,11 @@ impl Adapter<'_> {
             HaltReason::Paused => String::new(),
             halt => render::describe_halt(&session.debugger, halt),
         };
-        let hits = breakpoints::hit_ids(&session.debugger, halt);
+        let hits = match halt {
+            HaltReason::Breakpoint => session.debugger.stops.halting().map(|(id, _)| id).collect(),
+            HaltReason::Watchpoint(hit) => vec![hit.id],
+            _ => Vec::new(),
+        };
         self.stopped_with(reason, &text, &hits);
         self.exception = exception.map(|id| (id, text));
     }

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use board_simulator::{AccessKind, StepOutcome};
 
 use super::{STOP_CHECK_STEPS, SimulatedStepper, Stepper};
-use crate::exec::HaltReason;
-use crate::expression::MachineState;
-use crate::stops::{WatchHit, WatchTrigger};
 use crate::timeline::{Timeline, Touched};
+use crate::{HaltReason, MachineState, WatchHit, WatchTrigger};
 
 /// What a search in the past looks for: returns the reason to halt in a state before a step, or at
 /// what the step has done.

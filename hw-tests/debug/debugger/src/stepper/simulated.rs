@@ -3,8 +3,7 @@
 use board_simulator::StepOutcome;
 
 use super::{Goal, Stepper};
-use crate::debugger::{Debugger, ShouldStop};
-use crate::exec::HaltReason;
+use crate::{Debugger, HaltReason, ShouldStop};
 
 /// Steps between two polls of the caller: well below a millisecond.
 pub(crate) const STOP_CHECK_STEPS: u64 = 2_048;

@@ -1,9 +1,8 @@
 //! The panes, the cursor in the source, and the actions at it.
 
 use super::{Cursor, NARROW_ROW, Screen};
-use crate::Debugger;
 use crate::commands::Pane;
-use crate::render;
+use crate::{Debugger, render};
 
 impl Screen {
     pub(super) fn show_current_code(&mut self, debugger: &Debugger) {
@@ -60,12 +59,10 @@ impl Screen {
             _ if self.result.is_some() => self.scroll = self.scroll.saturating_add_signed(rows),
             Pane::Memory(at) => *at = at.wrapping_add((rows * NARROW_ROW as isize) as u16),
             Pane::Code(at) => {
-                let step = if rows > 0 {
-                    render::address_after(debugger, *at, rows as usize)
-                } else {
-                    render::address_before(debugger, *at, rows.unsigned_abs())
-                };
-                *at = step;
+                *at = (0..rows.unsigned_abs()).fold(*at, |at, _| match rows {
+                    1.. => at.wrapping_add(debugger.instruction_length(at)),
+                    _ => render::previous_instruction(debugger, at),
+                });
             }
             _ => self.scroll = self.scroll.saturating_add_signed(rows),
         }

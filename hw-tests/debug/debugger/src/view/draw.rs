@@ -11,10 +11,9 @@ use ratatui::widgets::{Block, Paragraph};
 use ratatui::{Frame, Terminal};
 
 use super::{KEYS, NARROW_ROW, Screen};
-use crate::Debugger;
 use crate::commands::Pane;
 use crate::panes::PaneHeading;
-use crate::render;
+use crate::{Debugger, render};
 
 /// Width of the right column.
 const SIDE_COLUMNS: u16 = 32;
@@ -108,12 +107,11 @@ impl Screen {
         let Some(step_addresses) = debugger.step_addresses.as_ref().filter(|_| is_memory) else {
             return draw_panel(frame, area, title, lines);
         };
-        let style = |at: u16| match (
-            step_addresses.writes.contains(&at),
-            step_addresses.reads.contains(&at),
-        ) {
-            (true, _) => Style::new().fg(Color::Red).add_modifier(Modifier::BOLD),
-            (_, true) => Style::new().fg(Color::Green),
+        let style = |at: u16| match step_addresses {
+            step if step.writes.contains(&at) => {
+                Style::new().fg(Color::Red).add_modifier(Modifier::BOLD)
+            }
+            step if step.reads.contains(&at) => Style::new().fg(Color::Green),
             _ => Style::new(),
         };
         let lines = lines.iter().map(|line| memory_line(line, style)).collect();
@@ -165,22 +163,22 @@ impl Screen {
         let halves = [Constraint::Length(REGISTER_ROWS), Constraint::Min(0)];
         let [registers, below] = Layout::vertical(halves).areas(area);
         draw_panel(frame, registers, "Registers", render::registers(debugger));
-        let custom = debugger.panes().map(|pane| {
+        let mut panels = Vec::new();
+        for pane in debugger.panes() {
             let PaneHeading { title, rows, .. } = pane.heading();
-            (title.to_owned(), rows as u16 + 2, pane.lines(debugger))
-        });
-        let mut panels: Vec<(String, u16, Vec<String>)> = custom.collect();
+            panels.push((title, Constraint::Length(rows as u16 + 2), pane.lines(debugger)));
+        }
         if panels.is_empty() {
             let stack = render::stack(debugger, STACK_ROWS.into());
-            panels.push(("Calls".to_owned(), CALL_ROWS, render::calls(debugger)));
-            panels.push(("Stack".to_owned(), STACK_ROWS, stack));
+            panels.push(("Calls", Constraint::Length(CALL_ROWS), render::calls(debugger)));
+            panels.push(("Stack", Constraint::Length(STACK_ROWS), stack));
         }
         let time = render::elapsed(debugger, self.start_clock);
-        let heights = panels.iter().map(|(_, height, _)| Constraint::Length(*height));
-        let areas = Layout::vertical(heights.chain([Constraint::Min(0)])).split(below);
-        panels.push(("Time".to_owned(), 0, time));
+        panels.push(("Time", Constraint::Min(0), time.to_vec()));
+        let heights = panels.iter().map(|(_, height, _)| *height);
+        let areas = Layout::vertical(heights).split(below);
         for ((title, _, lines), area) in panels.into_iter().zip(areas.iter()) {
-            draw_panel(frame, *area, &title, lines);
+            draw_panel(frame, *area, title, lines);
         }
     }
 
@@ -196,7 +194,7 @@ impl Screen {
             let line = format!("{}   (Enter runs it, Tab completes, Esc leaves)", prompt.shown());
             return frame.render_widget(Paragraph::new(line), area);
         }
-        let time = render::elapsed(debugger, self.start_clock).swap_remove(0);
+        let [time, _] = render::elapsed(debugger, self.start_clock);
         let width = usize::from(area.width).saturating_sub(time.len() + 1);
         let status: String = render::printable(&self.status).chars().take(width).collect();
         let line = format!("{status:<width$} {time}");
@@ -225,7 +223,7 @@ impl Screen {
         };
         let lines: Vec<Line<'_>> = lines.into_iter().enumerate().map(style).collect();
         let title = render::printable(&here.file);
-        frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
+        draw_panel(frame, area, &title, lines);
     }
 }
 
