@@ -8,7 +8,7 @@ mod table;
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
-use super::motions::{Motion, MotionKind};
+use super::motions::Motion;
 use super::{FLAGS, REGISTER_NAMES, location, render};
 use CommandOutcome::{Halted, Output, Quit, Show};
 use table::Action;
@@ -37,6 +37,9 @@ pub enum CommandOutcome {
     /// End the session.
     Quit,
 }
+
+/// The outcome of a command, or a message.
+pub type CommandResult = Result<CommandOutcome, String>;
 
 /// A view of the debugger's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,11 +119,7 @@ pub(super) type Effect = Box<dyn FnOnce(&mut Debugger) -> Result<String, String>
 /// # Errors
 /// Returns a message if the command is unknown or its arguments are invalid. The debugger is then
 /// unchanged.
-pub fn execute(
-    debugger: &mut Debugger,
-    line: &str,
-    should_stop: ShouldStop<'_>,
-) -> Result<CommandOutcome, String> {
+pub fn execute(debugger: &mut Debugger, line: &str, should_stop: ShouldStop<'_>) -> CommandResult {
     Ok(match execute_one(debugger, line, &mut *should_stop)? {
         Halted(halt) => Halted(run_breakpoint_commands(debugger, halt, should_stop)),
         outcome => outcome,
@@ -182,11 +181,7 @@ fn run_breakpoint_commands(
     halt
 }
 
-fn execute_one(
-    debugger: &mut Debugger,
-    line: &str,
-    should_stop: ShouldStop<'_>,
-) -> Result<CommandOutcome, String> {
+fn execute_one(debugger: &mut Debugger, line: &str, should_stop: ShouldStop<'_>) -> CommandResult {
     let line = line.trim();
     // `/TEXT` needs no space after the slash.
     if let Some(text) = line.strip_prefix('/') {
@@ -256,11 +251,11 @@ fn check(debugger: &Debugger, commands: &str) -> Result<(), String> {
 /// Returns the motion of a command, and how often it is run.
 fn parse_motion(debugger: &Debugger, name: &str, rest: &str) -> Result<(ExecCommand, u32), String> {
     Ok(match Motion::by_command(name) {
-        Some(MotionKind::Repeatable(command)) => (command, repetitions(rest)?),
-        Some(MotionKind::ToInstruction(make)) => (make(instruction_address(debugger, rest)?), 1),
-        Some(MotionKind::ToByte(make)) => (make(location::resolve_address(debugger, rest)?), 1),
-        Some(MotionKind::Single(command)) => (command, 1),
-        Some(MotionKind::ToStep(_)) | None => return Err(format!("{name} is no motion")),
+        Some(Motion::Repeatable(command)) => (command, repetitions(rest)?),
+        Some(Motion::ToInstruction(make)) => (make(instruction_address(debugger, rest)?), 1),
+        Some(Motion::ToByte(make)) => (make(location::resolve_address(debugger, rest)?), 1),
+        Some(Motion::Single(command)) => (command, 1),
+        Some(Motion::ToStep(_)) | None => return Err(format!("{name} is no motion")),
     })
 }
 

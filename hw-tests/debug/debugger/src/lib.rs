@@ -51,7 +51,7 @@ pub use debugger::{Debugger, Reload, ShouldStop};
 pub use exec::{ExecCommand, HaltReason};
 pub use expression::{BoundExpression, MachineState};
 pub use machine::Machine;
-pub use motions::{Motion, MotionKind};
+pub use motions::Motion;
 pub use program::{LoadedProgram, ProgramError, ProgramFile, ram_layout};
 pub use render::{DisassembledInstruction, describe_halt, disassemble_at};
 pub use session::{RunAborted, board_with_program, open_program, run_with_timeout};

@@ -76,6 +76,9 @@ pub enum ProgramError {
     Project(#[from] ProjectError),
 }
 
+/// A program, with the entry that its file has.
+type WithEntry = (MappedProgram, Option<u16>);
+
 /// A program that was loaded from a file.
 pub struct LoadedProgram {
     pub(super) mapped: MappedProgram,
@@ -128,7 +131,7 @@ impl ProgramFile {
         profile: &BoardProfile,
         project: Option<&Project>,
         warnings: &mut String,
-    ) -> Result<(MappedProgram, Option<u16>), ProgramError> {
+    ) -> Result<WithEntry, ProgramError> {
         // Report a missing file as `Read`, not as an error in source.
         read(&self.path)?;
         let mut options = Options {
@@ -170,10 +173,7 @@ impl ProgramFile {
         Layout::parse(&text).map_err(|error| ProgramError::Layout(path.clone(), error))
     }
 
-    fn read_program(
-        &self,
-        warnings: &mut String,
-    ) -> Result<(MappedProgram, Option<u16>), ProgramError> {
+    fn read_program(&self, warnings: &mut String) -> Result<WithEntry, ProgramError> {
         let name = self.path.to_string_lossy();
         let program = read_program(&read(&self.path)?, &name, self.origin)
             .map_err(|error| ProgramError::Program(self.path.clone(), error))?;

@@ -11,8 +11,8 @@ use std::cell::Cell;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::commands::{self, Command, CommandOutcome, Pane, execute};
-use crate::{Debugger, HaltReason, Motion, MotionKind, render};
+use super::commands::{self, Command, CommandOutcome, CommandResult, Pane, execute};
+use crate::{Debugger, HaltReason, Motion, render};
 use prompt::Prompt;
 
 /// The keys that are no letters of commands, or do more than the command.
@@ -198,10 +198,10 @@ impl Screen {
         let motion = command.and_then(|command| Motion::by_command(command.name));
         let typed = |address| render::source_number(address, 4);
         match (motion, key) {
-            (Some(MotionKind::ToInstruction(_)), _) => {
+            (Some(Motion::ToInstruction(_)), _) => {
                 return Some(format!("{key} {}", typed(self.address_at_cursor(debugger)?)));
             }
-            (Some(MotionKind::ToByte(_)), _) => {
+            (Some(Motion::ToByte(_)), _) => {
                 return Some(format!("{key} {}", typed(self.memory_address(debugger))));
             }
             (Some(_), _) | (None, 'R') => return Some(key.to_string()),
@@ -249,11 +249,7 @@ impl Screen {
     }
 
     /// Shows the outcome of a command; returns `false` if it ends the session.
-    fn show_outcome(
-        &mut self,
-        debugger: &mut Debugger,
-        outcome: Result<CommandOutcome, String>,
-    ) -> bool {
+    fn show_outcome(&mut self, debugger: &mut Debugger, outcome: CommandResult) -> bool {
         match outcome {
             Err(message) => self.show_message(&message),
             Ok(CommandOutcome::Quit) => return false,

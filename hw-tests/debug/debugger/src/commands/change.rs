@@ -55,15 +55,12 @@ pub(crate) fn set(debugger: &Debugger, text: &str) -> Result<Effect, String> {
     }
     Ok(Box::new(move |debugger| {
         debugger.can_modify()?;
-        set_register_or_flag(debugger, &name, value.value(&debugger.boards))
+        set_named(debugger, &name, value.value(&debugger.boards))
     }))
 }
 
-fn set_register_or_flag(
-    debugger: &mut Debugger,
-    name: &str,
-    number: u16,
-) -> Result<String, String> {
+/// Sets a register, a flag, IFF or IM.
+fn set_named(debugger: &mut Debugger, name: &str, number: u16) -> Result<String, String> {
     let (enabled, mode) = debugger.interrupt_state();
     let state = match name.to_ascii_uppercase().as_str() {
         "IFF" => Some((1, number == 1, mode.unwrap_or(0))),

@@ -3,6 +3,7 @@
 
 use board_simulator::{Registers, StepOutcome};
 
+use super::ExecResult;
 use crate::stepper::STOP_CHECK_STEPS;
 use crate::target::{BLOCK_BYTES, TwinEvent};
 use crate::{Debugger, HaltReason, MachineState, ShouldStop};
@@ -14,7 +15,7 @@ const TWIN_DIVERGED: &str = "the simulation and the board differ; going back is 
 
 impl Debugger {
     /// Lets the twin catch up with the target, and shows the twin from now on.
-    pub(crate) fn switch_to_twin(&mut self, should_stop: ShouldStop<'_>) -> Result<(), HaltReason> {
+    pub(crate) fn switch_to_twin(&mut self, should_stop: ShouldStop<'_>) -> ExecResult<()> {
         let target = self.boards.target_mut();
         if target.running {
             return Err(target.fail("the program is running: stop it first"));
@@ -41,7 +42,7 @@ impl Debugger {
         if halt == HaltReason::Paused { HaltReason::TwinCaughtUp } else { halt }
     }
 
-    fn catch_up(&mut self, should_stop: ShouldStop<'_>) -> Result<(), HaltReason> {
+    fn catch_up(&mut self, should_stop: ShouldStop<'_>) -> ExecResult<()> {
         while let Some(event) = self.boards.target_mut().twin.events.pop_front() {
             if let Err(error) = self.apply_event(&event, &mut *should_stop) {
                 // The next attempt repeats this event, from the step that the twin has reached.
@@ -52,11 +53,7 @@ impl Debugger {
         Ok(())
     }
 
-    fn apply_event(
-        &mut self,
-        event: &TwinEvent,
-        should_stop: ShouldStop<'_>,
-    ) -> Result<(), HaltReason> {
+    fn apply_event(&mut self, event: &TwinEvent, should_stop: ShouldStop<'_>) -> ExecResult<()> {
         match event {
             TwinEvent::Sent(bytes) => self.send_simulated(bytes),
             TwinEvent::RegistersSet(to) => self.change_simulated(|board| board.set_registers(to)),
@@ -69,11 +66,7 @@ impl Debugger {
     }
 
     /// Runs the twin until its registers have these values; it fails with `TargetError` if they never do.
-    fn run_to_registers(
-        &mut self,
-        to: &Registers,
-        should_stop: ShouldStop<'_>,
-    ) -> Result<(), HaltReason> {
+    fn run_to_registers(&mut self, to: &Registers, should_stop: ShouldStop<'_>) -> ExecResult<()> {
         let end = self.boards.timeline.board().clock() + MAX_CATCH_UP_T_STATES;
         let mut steps = 0;
         loop {

@@ -252,12 +252,7 @@ fn memory_line(line: &str, style: impl Fn(u16) -> Style) -> Line<'static> {
     Line::from(spans)
 }
 
-fn draw_panel<'t, T: Into<Line<'t>>>(
-    frame: &mut Frame<'_>,
-    area: Rect,
-    title: &str,
-    lines: Vec<T>,
-) {
+fn draw_panel<'t>(frame: &mut Frame<'_>, area: Rect, title: &str, lines: Vec<impl Into<Line<'t>>>) {
     let lines: Vec<Line<'_>> = lines.into_iter().map(Into::into).collect();
     frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
 }
