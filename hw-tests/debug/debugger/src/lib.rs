@@ -50,7 +50,7 @@ pub mod view;
 pub use debugger::{Debugger, Reload, ShouldStop};
 pub use exec::{ExecCommand, HaltReason};
 pub use expression::{BoundExpression, MachineState};
-pub use machine::Machine;
+pub use machine::{Machine, encode_request, parse_replies};
 pub use motions::Motion;
 pub use program::{LoadedProgram, ProgramError, ProgramFile, ram_layout};
 pub use render::{DisassembledInstruction, describe_halt, disassemble_at};

@@ -6,12 +6,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use board_debugger::{Debugger, ExecCommand, HaltReason, describe_halt};
+use board_debugger::{
+    Debugger, ExecCommand, HaltReason, describe_halt, encode_request, parse_replies,
+};
 use board_simulator::profiling::{RoutineMap, qualified_name};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use cli_support::output::{json_line, print};
 use firmware::code_map::CodeMap;
-use firmware_wire::{Decoder, DecoderEvent, REPLY_BIT, Request, kind};
+use firmware_wire::{Reply, Request};
 use sargon_corpus::encode;
 use sargon_reference::Position;
 use serde_json::json;
@@ -145,7 +147,9 @@ impl Sampling {
             }
             (in_flight, first_reply, samples_in_round) =
                 (POSITIONS_PER_ROUND, debugger.output().len(), 0);
-            let requests = next.by_ref().take(in_flight).flat_map(request);
+            let request = |position| Request::Position { squares: encode::squares(position) };
+            let requests = next.by_ref().take(in_flight).map(request);
+            let requests = requests.flat_map(|request| encode_request(&request));
             let _ = debugger.send(&requests.collect::<Vec<u8>>()); // fails only while stepping back
         }
         self.show(&samples.routines(debugger.code()))
@@ -161,17 +165,7 @@ impl Sampling {
     }
 }
 
-fn request(position: &Position) -> Vec<u8> {
-    let request = Request::Position { squares: encode::squares(position) };
-    request.frame(1).expect("it fits a frame").encode()
-}
-
 /// Returns the number of positions with a complete reply.
 fn count_replies(received: &[u8]) -> usize {
-    let mut decoder = Decoder::default();
-    let is_end = |event: &DecoderEvent| match event {
-        DecoderEvent::Frame(frame) => frame.kind == kind::POSITION_END + REPLY_BIT,
-        DecoderEvent::Invalid(_) => false,
-    };
-    received.iter().filter_map(|byte| decoder.push(*byte)).filter(is_end).count()
+    parse_replies(received).filter(|reply| matches!(reply, Reply::PositionEnd(_))).count()
 }
