@@ -8,7 +8,7 @@ use sargon_corpus::{Case, CaseInput, encode};
 use sargon_reference::{AttackersArray, ExchangeResult, Square, evaluate_as, exchange_as};
 
 use board_debugger::{
-    Debugger, ExecCommand, HaltReason, RunAborted, ShouldStop, Stop, StopId, run_with_timeout,
+    Debugger, ExecCommand, HaltReason, RunAborted, ShouldStop, Stop, run_with_timeout,
 };
 
 use crate::panes::format_attackers;
@@ -68,10 +68,9 @@ pub fn diagnose(
     let entry = debugger.code().symbol("XCHNG").ok_or(SessionError::NoLabel("XCHNG"))?;
     let bookings = BOOKING_LABELS.into_iter().filter_map(|name| debugger.code().symbol(name));
     let places: Vec<u16> = bookings.chain([entry]).collect();
-    let stops: Vec<StopId> =
-        places.iter().map(|place| debugger.stops.add(Stop::at(*place))).collect();
+    places.iter().for_each(|place| _ = debugger.stops.add(Stop::at(*place)));
     let fault = FaultSearch { debugger: &mut debugger, within, should_stop }.run(&mut expected);
-    stops.into_iter().for_each(|id| _ = debugger.stops.remove(id));
+    debugger.stops.clear();
     Ok(Diagnosis { debugger, fault })
 }
 
@@ -88,7 +87,11 @@ impl FaultSearch<'_, '_> {
         while !expected.is_empty() {
             match self.run_board(ExecCommand::Continue) {
                 Ok(HaltReason::Breakpoint) => {}
-                Ok(_) => return Some(missing_calls(expected)),
+                Ok(_) => {
+                    let squares = expected.iter().filter_map(|call| Some(call.square?.to_string()));
+                    let squares = squares.collect::<Vec<_>>().join(", ");
+                    return Some(format!("the board finished without calling XCHNG for {squares}"));
+                }
                 Err(aborted) => return self.stuck(aborted),
             }
             let at = self.debugger.code().symbol("M3");
@@ -170,12 +173,6 @@ impl FaultSearch<'_, '_> {
             }
         }
     }
-}
-
-fn missing_calls(expected: &[ExpectedCall]) -> String {
-    let squares: Vec<String> =
-        expected.iter().filter_map(|call| Some(call.square?.to_string())).collect();
-    format!("the board finished without calling XCHNG for {}", squares.join(", "))
 }
 
 /// Describes a call that the position does not have; `None` is a square that M3 does not name.

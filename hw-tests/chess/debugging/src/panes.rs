@@ -92,8 +92,9 @@ impl CustomPane for AttackersPane {
 /// Entries are point values; a value of 3 is a knight in the knights' byte and a bishop elsewhere.
 pub(crate) fn format_attackers(section: &[u8]) -> String {
     let Some((count, slots)) = section.split_first() else { return String::new() };
-    let entries = slots.iter().enumerate();
-    let letters: Vec<String> = entries
+    let letters: Vec<String> = slots
+        .iter()
+        .enumerate()
         .flat_map(|(slot, byte)| [byte & 0x0F, byte >> 4].map(|value| letter(slot, value)))
         .flatten()
         .collect();
