@@ -113,11 +113,11 @@ fn write_profiles(
 
 fn sample(args: &ProfileArgs, profile: &BoardProfile) -> CommandResult {
     let sampling = Sampling { sample_count: args.samples, json: args.json };
-    let Workload { positions, behaviour, send, .. } = &args.workload;
+    let Workload { positions, behaviour, user } = &args.workload;
     if let Some(program) = args.workload.load(profile)? {
         let kernel = args.line.connect(profile)?;
         let mut debugger = open_program(profile, program, kernel).map_err(target_error)?;
-        return sampling.program(&mut debugger, send.as_deref().unwrap_or_default());
+        return sampling.program(&mut debugger, user.send.as_deref().unwrap_or_default());
     }
     let mut positions = positions.open(false)?;
     let mut all = Vec::new();

@@ -46,25 +46,26 @@ pub(super) struct SessionArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Program")]
 pub(super) struct ProgramArgs {
     /// Layout file (TOML) of a program; without it `.PROG.` begins at the start of the board's RAM
-    #[arg(long, value_name = "FILE", help_heading = "Program")]
+    #[arg(long, value_name = "FILE")]
     pub(super) layout: Option<PathBuf>,
     /// Define a symbol before a program's first line
-    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define, help_heading = "Program")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define)]
     pub(super) define: Vec<(String, u16)>,
     /// Also search this folder for included files
-    #[arg(short = 'I', long = "include", value_name = "FOLDER", help_heading = "Program")]
+    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
     pub(super) include: Vec<PathBuf>,
     /// Symbols and lines of a program: a symbol file, map or listing of any assembler or linker; the
     /// default is the first such file of the same name
-    #[arg(long, value_name = "FILE", help_heading = "Program")]
+    #[arg(long, value_name = "FILE")]
     pub(super) symbols: Vec<PathBuf>,
     /// Address of a binary
-    #[arg(long, value_name = "ADDRESS", value_parser = testfile_suite::parse_address, help_heading = "Program")]
+    #[arg(long, value_name = "ADDRESS", value_parser = testfile_suite::parse_address)]
     pub(super) origin: Option<u16>,
     /// Entry point of a program: a label or a number
-    #[arg(long, value_name = "ADDRESS", help_heading = "Program")]
+    #[arg(long, value_name = "ADDRESS")]
     pub(super) entry: Option<String>,
 }
 
@@ -180,8 +181,7 @@ impl SessionArgs {
         let program = self.program.file(&self.target).load(&profile).map_err(program_error)?;
         eprint!("{}", program.warnings);
         let kernel = self.line.connect(&profile)?;
-        let debugger = open_program(&profile, program, kernel).map_err(target_error)?;
-        Ok(StartedSession::program(debugger))
+        Ok(StartedSession::program(open_program(&profile, program, kernel).map_err(target_error)?))
     }
 }
 

@@ -84,8 +84,7 @@ impl TargetArgs {
         let (force, cases) = (self.force, vec!["debug".to_owned()]);
         plan.recording = self.record.clone().map(|file| RecordOptions { file, cases, force });
         plan.reconnect_timeout = Duration::ZERO;
-        let monitor = build(profile, ProgramKind::Monitor)?;
-        let reached = plan.connect(&monitor.bytes);
+        let reached = plan.connect(&build(profile, ProgramKind::Monitor)?.bytes);
         let (board, link) = reached.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
         Ok(Some(Box::new(LinkKernel::new(link, board))))
     }
