@@ -203,8 +203,7 @@ fn execute_one(debugger: &mut Debugger, line: &str, should_stop: ShouldStop<'_>)
             Ok(Halted(run_repeatedly(debugger, motion, times, should_stop)))
         }
         Action::Until => {
-            let condition = location::parse(debugger, rest)?;
-            debugger.run_until(&condition, should_stop).map(Halted)
+            debugger.run_until(&location::parse(debugger, rest)?, should_stop).map(Halted)
         }
         Action::Restart => Ok(Halted(reload::restart(debugger))),
         Action::Show(pane) => pane(debugger, rest).map(Show),
@@ -260,11 +259,11 @@ fn parse_motion(debugger: &Debugger, name: &str, rest: &str) -> Result<(ExecComm
 }
 
 fn repetitions(text: &str) -> Result<u32, String> {
-    let times = if text.is_empty() { Some(1) } else { text.parse().ok() };
-    let times = times.filter(|times| (1..=MAX_REPEATED_STEPS).contains(times));
-    times.ok_or_else(|| {
-        format!("invalid number of steps '{text}': expected 1 to {MAX_REPEATED_STEPS}")
-    })
+    match text.parse() {
+        _ if text.is_empty() => Ok(1),
+        Ok(times @ 1..=MAX_REPEATED_STEPS) => Ok(times),
+        _ => Err(format!("invalid number of steps '{text}': expected 1 to {MAX_REPEATED_STEPS}")),
+    }
 }
 
 /// Repeats a command until the board halts for another reason than a completed step.

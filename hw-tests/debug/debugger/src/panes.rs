@@ -86,8 +86,7 @@ pub fn read_panes(path: &Path) -> Result<Vec<ExpressionPane>, ProjectError> {
 impl CustomPane for ExpressionPane {
     fn heading(&self) -> PaneHeading<'_> {
         let Self { name, title, rows } = self;
-        let title = title.as_ref().unwrap_or(name);
-        PaneHeading { name, short: "", title, rows: rows.len() }
+        PaneHeading { name, short: "", title: title.as_ref().unwrap_or(name), rows: rows.len() }
     }
 
     fn variables(&self, debugger: &Debugger) -> Vec<PaneVariable> {

@@ -58,13 +58,8 @@ pub enum ProgramError {
     #[error("{file}: {1}", file = .0.display())]
     Program(PathBuf, program_formats::ProgramError),
     /// A symbol file is not of a format that is known.
-    #[error("{}", error.in_file(&file.display().to_string()))]
-    Symbols {
-        /// The file.
-        file: PathBuf,
-        /// The cause.
-        error: program_formats::DebugInfoError,
-    },
+    #[error("{}", .1.in_file(&.0.display().to_string()))]
+    Symbols(PathBuf, program_formats::DebugInfoError),
     /// The entry is neither a number nor a label of the program.
     #[error("invalid entry '{0}': expected an address or a label of the program")]
     NoEntry(String),
@@ -174,8 +169,7 @@ impl ProgramFile {
     }
 
     fn read_program(&self, warnings: &mut String) -> Result<WithEntry, ProgramError> {
-        let name = self.path.to_string_lossy();
-        let program = read_program(&read(&self.path)?, &name, self.origin)
+        let program = read_program(&read(&self.path)?, &self.path.to_string_lossy(), self.origin)
             .map_err(|error| ProgramError::Program(self.path.clone(), error))?;
         let mut mapped = MappedProgram { image: program.image, ..MappedProgram::default() };
         let mut info = program.debug;
@@ -207,8 +201,8 @@ impl ProgramFile {
 
 /// Reads a file with symbols and lines, and looks for the sources in its folder.
 fn read_symbols(path: &Path) -> Result<DebugInfo, ProgramError> {
-    let wrong = |error| ProgramError::Symbols { file: path.to_owned(), error };
-    let mut info = read_debug_info(&read(path)?, &path.to_string_lossy()).map_err(wrong)?;
+    let info = read_debug_info(&read(path)?, &path.to_string_lossy());
+    let mut info = info.map_err(|error| ProgramError::Symbols(path.to_owned(), error))?;
     info.locate_sources(path.parent().unwrap_or(Path::new("")));
     Ok(info)
 }

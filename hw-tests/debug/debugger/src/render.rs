@@ -181,8 +181,7 @@ fn expand_tabs(text: &str) -> String {
     let mut parts = text.split('\t');
     let mut shown = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let blanks = TAB - shown.chars().count() % TAB;
-        shown += &" ".repeat(blanks);
+        shown += &" ".repeat(TAB - shown.chars().count() % TAB);
         shown += part;
     }
     shown
@@ -196,8 +195,7 @@ pub(super) fn printable(text: &str) -> String {
 /// The open calls, innermost first, each with the location of the calling instruction.
 pub(super) fn calls(debugger: &Debugger) -> Vec<String> {
     let code = debugger.code();
-    let pc = debugger.registers().pc;
-    let mut lines = vec![format!("at {}", code.describe_address(pc))];
+    let mut lines = vec![format!("at {}", code.describe_address(debugger.registers().pc))];
     for call in debugger.calls() {
         let how = match (call.is_service, call.was_seen) {
             (true, _) => "interrupted",
@@ -207,20 +205,6 @@ pub(super) fn calls(debugger: &Debugger) -> Vec<String> {
         lines.push(format!("{how} {}", code.describe_address(call.site)));
     }
     lines
-}
-
-/// Words from the stack pointer on, each with the code location of that address, if it has one.
-#[cfg(feature = "view")]
-pub(super) fn stack(debugger: &Debugger, rows: usize) -> Vec<String> {
-    let sp = debugger.registers().sp;
-    let row = |word: usize| {
-        let at = sp.wrapping_add(2 * word as u16);
-        let value = debugger.peek_word(at);
-        let name =
-            debugger.code().nearest_label(value).map(|_| debugger.code().address_name(value));
-        format!("{at:04X}  {value:04X}  {}", name.unwrap_or_default())
-    };
-    (0..rows).map(row).collect()
 }
 
 /// The breakpoints and watchpoints, with their numbers.
@@ -264,14 +248,6 @@ pub(super) fn watched(debugger: &Debugger, watch: &Watchpoint) -> String {
 pub(super) fn console(debugger: &Debugger) -> Vec<String> {
     let text: String = debugger.output().iter().map(|byte| char::from(byte & 0x7F)).collect();
     text.replace('\r', "").split('\n').map(printable).collect()
-}
-
-/// The T-states since `began`, and since power-up.
-#[cfg(feature = "view")]
-pub(super) fn elapsed(debugger: &Debugger, began: u64) -> [String; 2] {
-    let clock = debugger.clock();
-    let since = i128::from(clock) - i128::from(began);
-    [format!("{since:+} T-states"), format!("{clock} since power-up")]
 }
 
 /// The instruction before an address. Z80 code can't be decoded backwards: the line table decides

@@ -97,7 +97,8 @@ pub fn open_program(
     if let Some(target) = &target {
         board.set_registers(&target.program.registers());
     }
-    let mut debugger = Debugger::new(board, code).with_panes(panes);
+    let mut debugger = Debugger::new(board, code);
+    panes.into_iter().for_each(|pane| debugger.add_pane(pane));
     debugger.boards.target = target.map(Box::new);
     Ok(debugger)
 }

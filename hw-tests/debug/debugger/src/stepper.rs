@@ -9,10 +9,9 @@ use board_simulator::Registers;
 use z80_core::{is_call, is_return};
 
 use crate::{BoundExpression, Debugger, ExecCommand, HaltReason, ShouldStop};
-pub(super) use simulated::{STOP_CHECK_STEPS, SimulatedStepper};
+pub(super) use simulated::SimulatedStepper;
 
 /// What a run ends at, beside breakpoints and watchpoints.
-#[derive(Debug, Clone, Copy)]
 pub(super) enum Goal<'e> {
     /// Nothing.
     None,
@@ -94,12 +93,27 @@ impl Debugger {
         Ok(self.switch_from_twin(halt))
     }
 
+    /// Returns `true` if the last step of the simulated board has returned from a routine, or
+    /// jumped to the address in a register, by which routines that have popped theirs return.
+    fn has_returned(&self) -> bool {
+        let before = self.boards.timeline.before.registers;
+        let opcode = match self.peek(before.pc) {
+            0xDD | 0xFD => self.peek(before.pc.wrapping_add(1)),
+            opcode => opcode,
+        };
+        let has_popped = self.registers().sp == before.sp.wrapping_add(2);
+        opcode == JP_HL || (is_return(opcode) && has_popped)
+    }
+
     /// The source line at PC: file and line number.
     pub(super) fn line(&self) -> Option<(&str, u32)> {
         let line = self.code().line_at(self.registers().pc)?;
         Some((&line.place.file, line.place.line))
     }
 }
+
+/// The opcode of JP (HL), and, after a prefix, of JP (IX) and JP (IY).
+const JP_HL: u8 = 0xE9;
 
 /// Executes a command that runs the board forward.
 pub(super) fn run_forward(stepper: &mut impl Stepper, command: ExecCommand) -> HaltReason {
@@ -133,8 +147,7 @@ fn step_out(stepper: &mut impl Stepper) -> HaltReason {
     let debugger = stepper.debugger();
     let goal = match debugger.calls().first() {
         Some(call) if call.was_seen || debugger.boards.live_target().is_some() => {
-            let address = debugger.peek_word(call.sp);
-            Goal::Return { address, sp: call.sp.wrapping_add(2) }
+            Goal::Return { address: debugger.peek_word(call.sp), sp: call.sp.wrapping_add(2) }
         }
         _ => Goal::ReturnAbove(debugger.registers().sp),
     };
@@ -161,20 +174,3 @@ fn step_line<S: Stepper>(stepper: &mut S, step: impl Fn(&mut S) -> HaltReason) -
         }
     }
 }
-
-impl Debugger {
-    /// Returns `true` if the last step of the simulated board has returned from a routine, or
-    /// jumped to the address in a register, by which routines that have popped theirs return.
-    fn has_returned(&self) -> bool {
-        let before = self.boards.timeline.before.registers;
-        let opcode = match self.peek(before.pc) {
-            0xDD | 0xFD => self.peek(before.pc.wrapping_add(1)),
-            opcode => opcode,
-        };
-        let has_popped = self.registers().sp == before.sp.wrapping_add(2);
-        opcode == JP_HL || (is_return(opcode) && has_popped)
-    }
-}
-
-/// The opcode of JP (HL), and, after a prefix, of JP (IX) and JP (IY).
-const JP_HL: u8 = 0xE9;

@@ -103,17 +103,13 @@ impl Stop {
         Self::new(StopKind::Breakpoint(address))
     }
 
-    fn is_at(&self, address: u16) -> bool {
-        self.kind == StopKind::Breakpoint(address)
-    }
-
     fn condition_holds(&self, state: &dyn MachineState) -> bool {
         self.condition.as_ref().is_none_or(|condition| condition.value(state) != 0)
     }
 
     /// Returns `true` for a breakpoint at PC whose condition holds.
     fn is_reached(&self, pc: u16, state: &dyn MachineState) -> bool {
-        self.is_at(pc) && self.condition_holds(state)
+        self.kind == StopKind::Breakpoint(pc) && self.condition_holds(state)
     }
 
     /// Returns what the last step, whose bus cycles were recorded, has done to a watchpoint whose
@@ -151,15 +147,9 @@ pub struct Watchpoint {
 }
 
 impl Watchpoint {
-    /// Creates a watchpoint for writes to memory.
-    pub fn writes(first: u16, count: u16) -> Self {
-        Self { target: WatchTarget::Memory, first, count, reads: false, writes: true }
-    }
-
     /// Creates a watchpoint for changes of a register or a flag; `None` if the name is unknown.
     pub fn register(name: &str) -> Option<Self> {
-        let flags = FLAGS.iter().map(|(flag, _)| *flag);
-        let flag = flags.into_iter().find(|flag| flag.eq_ignore_ascii_case(name));
+        let flag = FLAGS.iter().map(|(flag, _)| *flag).find(|flag| flag.eq_ignore_ascii_case(name));
         let what = WatchTarget::Register(flag.or_else(|| canonical_register_name(name))?);
         Some(Self { target: what, first: 0, count: 1, reads: false, writes: true })
     }
@@ -264,7 +254,7 @@ impl StopPoints {
 
     /// Returns `true` if there is a breakpoint at an address.
     pub fn has_breakpoint(&self, address: u16) -> bool {
-        self.set.0.values().any(|stop| stop.is_at(address))
+        self.addresses().any(|breakpoint| breakpoint == address)
     }
 
     /// The breakpoints and watchpoints, in the order in which they were set.
@@ -322,12 +312,8 @@ impl StopPoints {
     pub(super) fn record_arrival(&mut self, moment: Moment, state: &dyn MachineState) -> bool {
         self.halting.clear();
         let pc = state.registers().pc;
-        for (id, stop) in &self.set.0 {
-            if !stop.is_reached(pc, state) {
-                continue;
-            }
-            let hit = self.hits.entry(*id).or_default().record(moment);
-            let is_hit = stop.hits.matches(hit);
+        for (id, stop) in self.set.0.iter().filter(|(_, stop)| stop.is_reached(pc, state)) {
+            let is_hit = stop.hits.matches(self.hits.entry(*id).or_default().record(moment));
             match &stop.log {
                 Some(message) if is_hit => self.log.push(message.format(state)),
                 None if is_hit => self.halting.push(*id),
@@ -344,8 +330,7 @@ impl StopPoints {
         let mut halting = None;
         for (id, stop) in &self.set.0 {
             let Some(trigger) = stop.trigger(timeline) else { continue };
-            let number = self.hits.entry(*id).or_default().record(moment);
-            let halts = stop.hits.matches(number);
+            let halts = stop.hits.matches(self.hits.entry(*id).or_default().record(moment));
             halting = halting.or(halts.then_some(WatchHit { id: *id, trigger }));
         }
         halting

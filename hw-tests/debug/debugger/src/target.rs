@@ -166,15 +166,14 @@ impl Target {
         });
         // While the kernel has not started, nothing has changed the program.
         self.is_loaded = restarted.is_ok() || self.running;
-        let state = match restarted {
-            Ok(state) => state,
+        match restarted {
+            Ok(state) => self.record_halt(state),
             Err(error) => {
                 let reset = "; press reset on the board, and restart again";
                 self.fail(format!("{error}{}", if self.running { reset } else { "" }));
                 return false;
             }
-        };
-        self.record_halt(state);
+        }
         (self.t_states, self.unsent) = (0, Vec::new());
         self.output.clear();
         self.twin = Twin::default();

@@ -44,8 +44,7 @@ impl Stepper for TargetStepper<'_, '_> {
     }
 
     fn step(&mut self) -> HaltReason {
-        let at = self.registers().pc;
-        match self.step_from(at) {
+        match self.step_from(self.registers().pc) {
             Err(halt) => halt,
             // A breakpoint in an interrupt service that starts.
             Ok(()) if self.debugger.is_stopped_by_breakpoint() => HaltReason::Breakpoint,
@@ -102,8 +101,7 @@ impl TargetStepper<'_, '_> {
                 return Err(HaltReason::Breakpoint);
             }
             // A breakpoint in an interrupt service whose condition does not hold.
-            let inside = self.registers().pc;
-            self.step_from(inside)?;
+            self.step_from(self.registers().pc)?;
         }
     }
 
@@ -159,21 +157,19 @@ impl TargetStepper<'_, '_> {
     /// Resumes the program until it halts at one of the addresses, or the caller stops it.
     fn run_until_stopped(&mut self, addresses: &[u16]) -> ExecResult<()> {
         loop {
+            // Again after zeros on the line: nobody sent them, it is a line fault.
             self.resume(addresses)?;
-            loop {
-                if let Some(state) = self.wait(STOP_POLL_INTERVAL)? {
-                    if !self.record_halt(state)? {
-                        return Ok(());
-                    }
-                    break; // nobody sent the zeros: a line fault
+            if let Some(state) = self.wait(STOP_POLL_INTERVAL)? {
+                if !self.record_halt(state)? {
+                    return Ok(());
                 }
-                if (self.should_stop)(self.debugger) {
-                    return self.break_in();
-                }
+            } else if (self.should_stop)(self.debugger) {
+                return self.break_in();
             }
         }
     }
 
+    /// Resumes the program unless it runs.
     fn resume(&mut self, addresses: &[u16]) -> ExecResult<()> {
         let target = self.target();
         if target.running {
@@ -217,8 +213,7 @@ impl TargetStepper<'_, '_> {
         let target = self.target();
         target.record_halt(state);
         let cause = target.resolve_break_in();
-        let registers = target.registers();
-        target.twin.events.push_back(TwinEvent::Halted(registers));
+        target.twin.events.push_back(TwinEvent::Halted(target.registers()));
         target.checked(cause)
     }
 

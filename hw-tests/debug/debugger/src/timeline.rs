@@ -55,7 +55,6 @@ struct Present {
 }
 
 /// A step to return to, with the input that it has yet to receive.
-#[derive(Debug, Clone, Copy)]
 pub(crate) struct Bookmark {
     step: u64,
     inputs_sent: usize,

@@ -47,11 +47,11 @@ impl StopText {
             StopKind::Watchpoint(_) => Some(debugger.registers().pc),
         };
         let code = debugger.code();
-        let condition = self.condition.as_ref();
-        let condition = condition.map(|text| BoundExpression::parse_at(text, code, at));
-        let condition = condition.transpose().map_err(|error| error.to_string())?;
-        let log = self.log.as_ref().map(|text| LogMessage::parse(text, code, at));
-        let log = log.transpose().map_err(|error| error.to_string())?;
+        let condition = |text: &String| BoundExpression::parse_at(text, code, at);
+        let condition = self.condition.as_ref().map(condition).transpose();
+        let condition = condition.map_err(|error| error.to_string())?;
+        let log = self.log.as_ref().map(|text| LogMessage::parse(text, code, at)).transpose();
+        let log = log.map_err(|error| error.to_string())?;
         let hits = self.hits.as_deref().map_or(Ok(HitCondition::Every), HitCondition::parse)?;
         if let Some(commands) = &self.commands {
             if commands.matches(" do ").count() > MAX_NESTED_COMMANDS {
@@ -90,8 +90,7 @@ pub(super) fn set_break(debugger: &Debugger, line: &str) -> Result<Effect, Strin
     let place = Some(place).filter(|place| !place.is_empty());
     let location = place.map(|place| location::resolve(debugger, place)).transpose()?;
     let first = location.as_ref().and_then(|found| found.addresses.first().copied());
-    let first = first.unwrap_or(debugger.registers().pc);
-    text.parse(debugger, StopKind::Breakpoint(first))?;
+    text.parse(debugger, StopKind::Breakpoint(first.unwrap_or(debugger.registers().pc)))?;
     Ok(Box::new(move |debugger| {
         let pc = debugger.registers().pc;
         let at_pc = || Location { addresses: vec![pc], adjusted: None };
@@ -115,8 +114,7 @@ pub(super) fn change(debugger: &Debugger, line: &str) -> Result<Effect, String> 
     Ok(Box::new(move |debugger| {
         let none = || format!("no breakpoint or watchpoint {id}; B lists them");
         let kind = debugger.stops.get(id).map(|stop| stop.kind).ok_or_else(none)?;
-        let stop = text.parse(debugger, kind)?;
-        debugger.stops.replace(id, stop);
+        debugger.stops.replace(id, text.parse(debugger, kind)?);
         let number = format!("{id}:");
         let shown = render::stops(debugger).into_iter().find(|line| line.starts_with(&number));
         Ok(shown.unwrap_or_default())

@@ -57,11 +57,9 @@ impl ClientBreakpoints {
 
     /// The protocol's stop reason for the kind of breakpoint that halted the board.
     pub(super) fn reason(&self, debugger: &Debugger) -> &'static str {
-        let has_halted = |kind: &Kind| {
-            let ids = self.0.get(kind);
-            let mut halting = debugger.stops.halting();
-            ids.is_some_and(|ids| halting.any(|(id, _)| ids.contains(&id)))
-        };
+        let halting: Vec<u32> = debugger.stops.halting().map(|(id, _)| id).collect();
+        let ids = |kind: &Kind| self.0.get(kind).into_iter().flatten();
+        let has_halted = |kind: &Kind| ids(kind).any(|id| halting.contains(id));
         let kinds = [
             (Kind::Functions, "function breakpoint"),
             (Kind::Instructions, "instruction breakpoint"),

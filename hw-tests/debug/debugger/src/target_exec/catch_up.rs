@@ -4,7 +4,7 @@
 use board_simulator::{Registers, StepOutcome};
 
 use super::ExecResult;
-use crate::stepper::STOP_CHECK_STEPS;
+use crate::stepper::SimulatedStepper;
 use crate::target::{BLOCK_BYTES, TwinEvent};
 use crate::{Debugger, HaltReason, MachineState, ShouldStop};
 
@@ -24,8 +24,7 @@ impl Debugger {
         self.in_reverse_search = true;
         let caught_up = self.catch_up(should_stop);
         self.in_reverse_search = false;
-        let step = self.step_count();
-        self.boards.target_mut().twin.present = caught_up.is_ok().then_some(step);
+        self.boards.target_mut().twin.present = caught_up.is_ok().then_some(self.step_count());
         if caught_up == Err(HaltReason::TargetError) {
             self.copy_target_state();
             self.boards.target_mut().fail(TWIN_DIVERGED);
@@ -68,23 +67,19 @@ impl Debugger {
     /// Runs the twin until its registers have these values; it fails with `TargetError` if they never do.
     fn run_to_registers(&mut self, to: &Registers, should_stop: ShouldStop<'_>) -> ExecResult<()> {
         let end = self.boards.timeline.board().clock() + MAX_CATCH_UP_T_STATES;
-        let mut steps = 0;
+        let mut stepper = SimulatedStepper::new(self, should_stop);
         loop {
-            let now = self.boards.timeline.registers();
+            let now = stepper.debugger.boards.timeline.registers();
             if now.pc == to.pc && is_same(&now, to) {
                 return Ok(());
             }
-            steps += 1;
-            if steps % STOP_CHECK_STEPS == 0 && (should_stop)(self) {
-                return Err(HaltReason::Paused);
-            }
-            let outcome = self.boards.timeline.step();
+            let Some(outcome) = stepper.next_step() else { return Err(HaltReason::Paused) };
             if outcome == StepOutcome::Idle {
                 // In HALT. The target was halted at the instruction after it.
                 let woken = Registers { pc: now.pc.wrapping_add(1), ..now };
                 return if is_same(&woken, to) { Ok(()) } else { Err(HaltReason::TargetError) };
             }
-            if self.boards.timeline.board().clock() >= end {
+            if stepper.debugger.boards.timeline.board().clock() >= end {
                 return Err(HaltReason::TargetError);
             }
         }
@@ -97,8 +92,7 @@ impl Debugger {
             let bytes = target.dump(block, BLOCK_BYTES.into());
             self.change_simulated(|board| board.bus_mut().load(block, &bytes));
         }
-        let registers = target.registers();
-        self.change_simulated(|board| board.set_registers(&registers));
+        self.change_simulated(|board| board.set_registers(&target.registers()));
         target.twin.events.clear();
         self.boards.target = Some(target);
     }

@@ -62,19 +62,12 @@ impl Snapshot {
     pub(super) fn restored(&self, recorded_output: &[u8]) -> (BoardModel<QueueLine>, Present) {
         let mut board = self.board.clone();
         board.line_mut().from_board = recorded_output[..self.output_bytes].to_vec();
-        let inputs_sent = self.present.inputs_delivered;
-        (board, Present { inputs_sent, ..self.present.clone() })
+        (board, Present { inputs_sent: self.present.inputs_delivered, ..self.present.clone() })
     }
 
     fn step(&self) -> u64 {
         self.present.step
     }
-}
-
-/// Bytes delivered to the board before a step.
-struct RecordedInput {
-    step: u64,
-    bytes: Vec<u8>,
 }
 
 /// Snapshots in ascending order of steps, and the recorded input.
@@ -83,7 +76,8 @@ pub(super) struct History {
     /// Snapshots between two of them: in the gap whose steps were executed again last.
     refined: Vec<Snapshot>,
     interval: u64,
-    inputs: Vec<RecordedInput>,
+    /// Steps, and the bytes delivered to the board before them.
+    inputs: Vec<(u64, Vec<u8>)>,
 }
 
 impl History {
@@ -179,7 +173,7 @@ impl History {
                 snapshot.step() <= step && snapshot.present.inputs_delivered <= kept
             });
         }
-        self.inputs.push(RecordedInput { step, bytes: bytes.to_vec() });
+        self.inputs.push((step, bytes.to_vec()));
     }
 
     /// The history of a board that was modified: without snapshots, with only these inputs.
@@ -190,7 +184,7 @@ impl History {
 
     /// Returns the next input if it is due at `step`, after `delivered` inputs.
     pub(super) fn due_input(&self, step: u64, delivered: usize) -> Option<&[u8]> {
-        let next = self.inputs.get(delivered).filter(|input| input.step <= step)?;
-        Some(&next.bytes)
+        let next = self.inputs.get(delivered).filter(|(due, _)| *due <= step);
+        next.map(|(_, bytes)| bytes.as_slice())
     }
 }

@@ -69,9 +69,7 @@ impl Screen {
     }
 
     pub(super) fn move_cursor_by(&mut self, debugger: &Debugger, lines: isize) {
-        let Some(Cursor { file, line }) =
-            self.cursor.clone().or_else(|| Self::running_line(debugger))
-        else {
+        let Some(Cursor { file, line }) = self.shown_line(debugger) else {
             self.status = "no source to move the cursor in".to_owned();
             return;
         };
@@ -80,9 +78,10 @@ impl Screen {
         self.cursor = Some(Cursor { file, line });
     }
 
-    pub(super) fn running_line(debugger: &Debugger) -> Option<Cursor> {
-        let (file, line) = debugger.line()?;
-        Some(Cursor { file: file.to_owned(), line: line as usize })
+    /// The cursor, or else the line at PC.
+    pub(super) fn shown_line(&self, debugger: &Debugger) -> Option<Cursor> {
+        let at = |(file, line): (&str, u32)| Cursor { file: file.to_owned(), line: line as usize };
+        self.cursor.clone().or_else(|| debugger.line().map(at))
     }
 
     /// The first instruction at or below the cursor, or, without a cursor, at PC.

@@ -46,13 +46,12 @@ impl Screen {
         let [main, status, hints] = Layout::vertical(rows).areas(frame.area());
         let [left, right] =
             Layout::horizontal([Constraint::Min(20), Constraint::Length(SIDE_COLUMNS)]).areas(main);
-        if left.width + SIDE_COLUMNS >= WIDE_COLUMNS {
-            let columns = [Constraint::Min(20), Constraint::Length(MEMORY_COLUMNS)];
-            let [left, middle] = Layout::horizontal(columns).areas(left);
-            self.draw_left(frame, debugger, left);
+        let is_wide = left.width + SIDE_COLUMNS >= WIDE_COLUMNS;
+        let columns = Constraint::Length(if is_wide { MEMORY_COLUMNS } else { 0 });
+        let [left, middle] = Layout::horizontal([Constraint::Min(20), columns]).areas(left);
+        self.draw_left(frame, debugger, left);
+        if is_wide {
             self.draw_middle(frame, debugger, middle);
-        } else {
-            self.draw_left(frame, debugger, left);
         }
         self.draw_right(frame, debugger, right);
         self.draw_status(frame, debugger, status);
@@ -169,17 +168,21 @@ impl Screen {
             panels.push((title, Constraint::Length(rows as u16 + 2), pane.lines(debugger)));
         }
         if panels.is_empty() {
-            let stack = render::stack(debugger, STACK_ROWS.into());
             panels.push(("Calls", Constraint::Length(CALL_ROWS), render::calls(debugger)));
-            panels.push(("Stack", Constraint::Length(STACK_ROWS), stack));
+            panels.push(("Stack", Constraint::Length(STACK_ROWS), stack(debugger)));
         }
-        let time = render::elapsed(debugger, self.start_clock);
-        panels.push(("Time", Constraint::Min(0), time.to_vec()));
-        let heights = panels.iter().map(|(_, height, _)| *height);
-        let areas = Layout::vertical(heights).split(below);
+        panels.push(("Time", Constraint::Min(0), self.elapsed(debugger).to_vec()));
+        let areas = Layout::vertical(panels.iter().map(|(_, height, _)| *height)).split(below);
         for ((title, _, lines), area) in panels.into_iter().zip(areas.iter()) {
             draw_panel(frame, *area, title, lines);
         }
+    }
+
+    /// The T-states since the start, and since power-up.
+    fn elapsed(&self, debugger: &Debugger) -> [String; 2] {
+        let clock = debugger.clock();
+        let since = i128::from(clock) - i128::from(self.start_clock);
+        [format!("{since:+} T-states"), format!("{clock} since power-up")]
     }
 
     /// The columns of the status row beside the time.
@@ -194,7 +197,7 @@ impl Screen {
             let line = format!("{}   (Enter runs it, Tab completes, Esc leaves)", prompt.shown());
             return frame.render_widget(Paragraph::new(line), area);
         }
-        let [time, _] = render::elapsed(debugger, self.start_clock);
+        let [time, _] = self.elapsed(debugger);
         let width = usize::from(area.width).saturating_sub(time.len() + 1);
         let status: String = render::printable(&self.status).chars().take(width).collect();
         let line = format!("{status:<width$} {time}");
@@ -203,7 +206,7 @@ impl Screen {
     }
 
     fn draw_source(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
-        let Some(here) = self.cursor.clone().or_else(|| Self::running_line(debugger)) else {
+        let Some(here) = self.shown_line(debugger) else {
             let lines = vec!["no source for this address".to_owned()];
             return draw_panel(frame, area, "no source", lines);
         };
@@ -222,9 +225,20 @@ impl Screen {
             Line::styled(text, style)
         };
         let lines: Vec<Line<'_>> = lines.into_iter().enumerate().map(style).collect();
-        let title = render::printable(&here.file);
-        draw_panel(frame, area, &title, lines);
+        draw_panel(frame, area, &render::printable(&here.file), lines);
     }
+}
+
+/// Words from the stack pointer on, each with the code location of that address, if it has one.
+fn stack(debugger: &Debugger) -> Vec<String> {
+    let code = debugger.code();
+    let row = |word: u16| {
+        let at = debugger.registers().sp.wrapping_add(2 * word);
+        let value = debugger.peek_word(at);
+        let name = code.nearest_label(value).map(|_| code.address_name(value));
+        format!("{at:04X}  {value:04X}  {}", name.unwrap_or_default())
+    };
+    (0..STACK_ROWS).map(row).collect()
 }
 
 /// Breaks lines that are longer than a number of columns.

@@ -112,8 +112,7 @@ fn execute_line(
         printed.is_err() || stop.load(Ordering::Relaxed) || is_late(debugger)
     });
     printed?;
-    let failure = debugger.last_error().filter(|_| debugger.has_line_failed());
-    Ok(failure.map_or(done, Err))
+    Ok(debugger.last_error().filter(|_| debugger.has_line_failed()).map_or(done, Err))
 }
 
 fn print_text(text: &str) -> Result<(), CommandError> {

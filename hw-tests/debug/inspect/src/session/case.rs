@@ -42,7 +42,8 @@ pub(super) fn open(profile: &BoardProfile, path: &Path, name: &str) -> SessionRe
         board.bus_mut().load(state.return_address, &[HALT]);
     }
     board.set_registers(&state.registers);
-    let mut debugger = Debugger::new(board, code).with_panes(panes);
+    let mut debugger = Debugger::new(board, code);
+    panes.into_iter().for_each(|pane| debugger.add_pane(pane));
     for address in [state.registers.pc, state.return_address] {
         debugger.stops.add(Stop::at(address));
     }
