@@ -62,8 +62,7 @@ pub(super) fn coverage(args: &CoverageArgs) -> CommandResult {
     }
     let (percent, least) = (total.percent(), args.least);
     let problem = format!("{percent:.1} % of the lines have run; at least {least} % are required");
-    let is_enough = percent >= least;
-    measured.finish(if is_enough { Ok(0) } else { Err(CommandError::new(FAILED, problem)) })
+    measured.finish(if percent < least { Err(CommandError::new(FAILED, problem)) } else { Ok(0) })
 }
 
 /// Writes a tracefile and, in a folder beside it, the sources that are embedded in the program: a

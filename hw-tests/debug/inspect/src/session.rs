@@ -95,7 +95,8 @@ pub(super) struct StartedSession {
     pub(super) is_program: bool,
 }
 
-pub(super) type SessionResult = Result<StartedSession, CommandError>;
+/// A result, or an error with an exit code.
+pub(super) type ExitResult<T> = Result<T, CommandError>;
 
 impl StartedSession {
     /// A session at the first instruction of a user's program, with the evaluator's panes if it
@@ -125,7 +126,7 @@ impl SessionArgs {
     }
 
     /// Starts a session at the call, or the first instruction.
-    pub(super) fn start(&self, should_stop: ShouldStop<'_>) -> SessionResult {
+    pub(super) fn start(&self, should_stop: ShouldStop<'_>) -> ExitResult<StartedSession> {
         if is_test_file(&self.target) {
             return self.case();
         }
@@ -144,7 +145,7 @@ impl SessionArgs {
     }
 
     /// Starts a session at the call of a case of a test file, on a simulated board.
-    fn case(&self) -> SessionResult {
+    fn case(&self) -> ExitResult<StartedSession> {
         let usage = |problem| CommandError::new(USAGE, problem);
         let missing = "missing case after the test file; `hw-tests test --list` shows them";
         let name = self.square_or_case.as_deref().ok_or_else(|| usage(missing))?;
@@ -162,8 +163,7 @@ impl SessionArgs {
 
     /// Returns how to load the program on the simulated board again; `None` for other sessions.
     pub(super) fn reload(&self) -> Option<Reload> {
-        let path = self.program_path().filter(|_| !self.line.uses_kernel())?;
-        let file = self.program.file(path);
+        let file = self.program.file(self.program_path().filter(|_| !self.line.uses_kernel())?);
         let profile = self.line.profile().ok()?;
         Some(Box::new(move || {
             let program = file.load(&profile).map_err(|error| error.to_string())?;
@@ -172,10 +172,9 @@ impl SessionArgs {
         }))
     }
 
-    fn program(&self) -> SessionResult {
+    fn program(&self) -> ExitResult<StartedSession> {
         if self.target.contains(['/', ' ']) && parse_position(&self.target).is_ok() {
-            let problem = "missing square after the position, such as e4";
-            return Err(CommandError::new(USAGE, problem));
+            return Err(CommandError::new(USAGE, "missing square after the position, such as e4"));
         }
         let profile = self.line.profile()?;
         let program = self.program.file(&self.target).load(&profile).map_err(program_error)?;

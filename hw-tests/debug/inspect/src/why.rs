@@ -96,8 +96,7 @@ fn find_case(args: &WhyArgs) -> Result<Case, CommandError> {
     if args.corpus.is_empty() {
         cases = corpus::builtin_corpus().map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     }
-    let found = cases.into_iter().find(|case| case.id == args.case);
-    found.ok_or_else(|| {
+    cases.into_iter().find(|case| case.id == args.case).ok_or_else(|| {
         let problem =
             format!("unknown case '{}'; `hw-tests run --list` lists the cases", args.case);
         CommandError::new(NOTHING_SELECTED, problem)

@@ -16,7 +16,7 @@ use sargon_corpus::args::{PositionArgs, PositionStream};
 use sargon_corpus::encode;
 use sargon_debugging::start_evaluator;
 
-use super::session::{ProgramArgs, board_time, program_error};
+use super::session::{ExitResult, ProgramArgs, board_time, program_error};
 
 /// Maximum T-states of a position.
 const MAX_POSITION_T_STATES: u64 = 20_000_000;
@@ -58,10 +58,7 @@ pub(super) struct Measured {
 impl Workload {
     /// Runs the program or the positions on simulated boards; each runs the evaluator with its
     /// behaviour.
-    pub(super) fn run(
-        &self,
-        boards: &[(&BoardProfile, Behaviour)],
-    ) -> Result<Measured, CommandError> {
+    pub(super) fn run(&self, boards: &[(&BoardProfile, Behaviour)]) -> ExitResult<Measured> {
         if self.user.program.is_some() {
             let runs = boards.iter().map(|(profile, _)| self.run_program(profile));
             return Ok(Measured { runs: runs.collect::<Result<_, _>>()?, positions: None });
@@ -97,20 +94,15 @@ impl Workload {
         let (mut board, code) = board_with_program(profile, program)?;
         board.line_mut().to_board.extend(self.user.send.iter().flatten());
         let mut counter = StepCounter::new(&code);
-        let t_states = self.user.run.as_secs_f64() * profile.clock_hz as f64;
-        counter.run(&mut board, t_states as u64);
+        counter.run(&mut board, (self.user.run.as_secs_f64() * profile.clock_hz as f64) as u64);
         Ok((counter, code))
     }
 
     /// Loads the program; `None` if positions are measured.
-    pub(super) fn load(
-        &self,
-        profile: &BoardProfile,
-    ) -> Result<Option<LoadedProgram>, CommandError> {
+    pub(super) fn load(&self, profile: &BoardProfile) -> ExitResult<Option<LoadedProgram>> {
         let Some(path) = &self.user.program else { return Ok(None) };
         if !self.positions.is_empty() {
-            let problem = "--program excludes positions; omit one of them";
-            return Err(CommandError::new(USAGE, problem));
+            return Err(CommandError::new(USAGE, "--program excludes positions; omit one of them"));
         }
         let program = self.user.how.file(path).load(profile).map_err(program_error)?;
         eprint!("{}", program.warnings);

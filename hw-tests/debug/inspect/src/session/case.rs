@@ -10,7 +10,7 @@ use firmware::profile::BoardProfile;
 use tdlasm::source::DiskLoader;
 use testfile_suite::{CallState, TestFile, run_build};
 
-use super::{SessionResult, StartedSession, program_error};
+use super::{ExitResult, StartedSession, program_error};
 
 /// The end of the names of test files.
 pub(super) const ENDING: &str = ".test.toml";
@@ -18,7 +18,7 @@ pub(super) const ENDING: &str = ".test.toml";
 const HALT: u8 = 0x76;
 
 /// Opens a board at the routine that a case calls, with breakpoints there and at its return.
-pub(super) fn open(profile: &BoardProfile, path: &Path, name: &str) -> SessionResult {
+pub(super) fn open(profile: &BoardProfile, path: &Path, name: &str) -> ExitResult<StartedSession> {
     let file = run_build(path).and_then(|()| TestFile::read(path, &DiskLoader));
     let file = file.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     let state = CallState::of_case(&file, name)
