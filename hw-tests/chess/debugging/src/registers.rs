@@ -22,7 +22,8 @@ pub struct RegisterRole {
     pub value: u16,
 }
 
-/// The registers of XCHNG: set (0 for either), register, that while the sides are exchanged, meaning.
+/// The registers of XCHNG: set (0 for either), register, the one while the sides are exchanged,
+/// meaning.
 const XCHNG_REGISTERS: [(u8, [&str; 2], &str); 9] = [
     (1, ["B", "C"], "defenders left"),
     (1, ["C", "B"], "attackers left"),
@@ -50,12 +51,10 @@ pub fn xchng_register_roles(registers: &Registers, code: &CodeMap) -> Vec<Regist
     let points = |pair: u16| (array..array + ARRAY_BYTES as u16).contains(&pair);
     let both = |hl, de| points(hl) && points(de);
     // XCHNG changes sides with EXX, and no flag shows which set is current: only its pointers do.
-    let first_is_current =
-        match (both(registers.hl, registers.de), both(registers.hl_alt, registers.de_alt)) {
-            (true, false) => true,
-            (false, true) => false,
-            _ => return Vec::new(),
-        };
+    let first_is_current = both(registers.hl, registers.de);
+    if first_is_current == both(registers.hl_alt, registers.de_alt) {
+        return Vec::new();
+    }
     let flag = if first_is_current { registers.bc_alt } else { registers.bc };
     let role = |&(set, names, meaning): &(u8, [&'static str; 2], &'static str)| {
         // NEXTAD exchanges the sides with each piece it fetches; the side flag counts its calls.

@@ -152,6 +152,7 @@ pub fn open_position(
     if let Some(ready) = application.program.symbol(READY_LABEL) {
         debugger.run(ExecCommand::RunTo(ready), should_stop);
     }
-    let _ = debugger.send(&encode_request(&request)); // only a twin or a reverse search refuses input
+    // Only a twin or a reverse search refuses input.
+    let _ = debugger.send(&encode_request(&request));
     Ok(debugger)
 }

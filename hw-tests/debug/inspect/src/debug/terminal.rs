@@ -60,7 +60,7 @@ pub(super) fn show(
         };
         screen.status = RUNNING.to_owned();
         let goes_on = match ["c", "run"].contains(&line.trim()) {
-            true => running.continue_with_input(screen, debugger)?,
+            true => running.run_with_input(screen, debugger).map(|()| true)?,
             false => screen
                 .execute(debugger, &line, &mut |screen, debugger| running.poll(screen, debugger)),
         };
@@ -133,12 +133,8 @@ struct RunningBoard<'a> {
 
 impl RunningBoard<'_> {
     /// Continues the board. While it waits for input that a host may still send, it is idle, not
-    /// halted. Returns `true` unless the session ends.
-    fn continue_with_input(
-        &mut self,
-        screen: &mut Screen,
-        debugger: &mut Debugger,
-    ) -> io::Result<bool> {
+    /// halted.
+    fn run_with_input(&mut self, screen: &mut Screen, debugger: &mut Debugger) -> io::Result<()> {
         loop {
             let poll = &mut |debugger: &mut Debugger| self.poll(screen, debugger);
             let halt = commands::run(debugger, ExecCommand::Continue, poll);
@@ -146,7 +142,7 @@ impl RunningBoard<'_> {
             let is_awaited = self.console.line.is_some() || screen.shows_console();
             if halt != HaltReason::Idle || !is_awaited || is_stopped {
                 screen.show_halt(debugger, if is_stopped { HaltReason::Paused } else { halt });
-                return Ok(true);
+                return Ok(());
             }
             has_event(KEY_POLL_INTERVAL, self.stop)?;
         }
