@@ -343,8 +343,7 @@ pub(super) fn completions<'d>(
     let panes = debugger.panes().map(|pane| (pane.heading().name, "keyword"));
     let commands = commands.chain(panes).filter(|_| before.trim().is_empty());
     let all = commands.chain(registers).chain(labels);
-    let known = all.filter(|(name, _)| name.to_ascii_uppercase().starts_with(&typed));
-    (before.len(), known.collect())
+    (before.len(), all.filter(|(name, _)| name.to_ascii_uppercase().starts_with(&typed)).collect())
 }
 
 fn source_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {

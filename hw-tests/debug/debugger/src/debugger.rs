@@ -2,7 +2,7 @@
 
 mod custom_pane;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use board_simulator::{AccessKind, BoardModel, QueueLine, Registers, StepOutcome};
@@ -40,11 +40,8 @@ pub struct Debugger {
 }
 
 /// The addresses of data that a step has read and written.
-#[derive(Debug, Clone, Default)]
-pub(super) struct StepAddresses {
-    pub(super) reads: HashSet<u16>,
-    pub(super) writes: HashSet<u16>,
-}
+/// `true` for one that was written, otherwise it was read.
+type StepAddresses = HashMap<u16, bool>;
 
 /// The length of the longest instruction, in bytes.
 pub(super) const MAX_INSTRUCTION_BYTES: u16 = 4;
@@ -267,7 +264,7 @@ impl Debugger {
         }
         let outcome = timeline.step_traced();
         if let Some(addresses) = &mut self.step_addresses {
-            addresses.record(timeline);
+            record_accesses(timeline, addresses);
         }
         outcome
     }
@@ -278,20 +275,18 @@ impl Debugger {
         if outcome != StepOutcome::Executed || self.stops.set.is_empty() {
             return None;
         }
-        let Self { boards, stops, .. } = self;
-        if stops.set.has_watchpoints()
-            && let Some(hit) = stops.record_watch_hit(&boards.timeline)
+        if self.stops.set.has_watchpoints()
+            && let Some(hit) = self.stops.record_watch_hit(&self.boards.timeline)
         {
             return Some(HaltReason::Watchpoint(hit));
         }
-        let is_break = !boards.timeline.is_resumed() && self.is_stopped_by_breakpoint();
+        let is_break = !self.boards.timeline.is_resumed() && self.is_stopped_by_breakpoint();
         is_break.then_some(HaltReason::Breakpoint)
     }
 
     /// Returns `true` if a breakpoint at PC stops the board. Counts the hit.
     pub(super) fn is_stopped_by_breakpoint(&mut self) -> bool {
-        let Self { boards, stops, .. } = self;
-        stops.record_arrival(boards.moment(), boards)
+        self.stops.record_arrival(self.boards.moment(), &self.boards)
     }
 
     /// The length of the instruction at an address, in bytes; 1 if there is none.
@@ -301,17 +296,14 @@ impl Debugger {
     }
 }
 
-impl StepAddresses {
-    /// Adds the accesses of the last step, without those that fetched its instruction.
-    fn record(&mut self, timeline: &Timeline) {
-        let pc = timeline.before.registers.pc;
-        for access in timeline.accesses().iter() {
-            let is_fetch = access.address.wrapping_sub(pc) < MAX_INSTRUCTION_BYTES;
-            match access.kind {
-                AccessKind::Read if !is_fetch => self.reads.insert(access.address),
-                AccessKind::Write => self.writes.insert(access.address),
-                _ => false,
-            };
+/// Adds the accesses of the last step, without those that fetched its instruction.
+fn record_accesses(timeline: &Timeline, addresses: &mut StepAddresses) {
+    let pc = timeline.before.registers.pc;
+    for access in timeline.accesses().iter() {
+        let is_fetch = access.address.wrapping_sub(pc) < MAX_INSTRUCTION_BYTES;
+        let is_write = access.kind == AccessKind::Write;
+        if is_write || (access.kind == AccessKind::Read && !is_fetch) {
+            *addresses.entry(access.address).or_default() |= is_write;
         }
     }
 }

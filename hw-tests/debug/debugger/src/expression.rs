@@ -19,18 +19,13 @@ pub trait MachineState {
     fn peek(&self, address: u16) -> u8;
 }
 
-struct EvalContext<'m> {
-    registers: Registers,
-    state: &'m dyn MachineState,
-}
-
-impl Values for EvalContext<'_> {
+impl Values for &dyn MachineState {
     fn value(&self, name: &str) -> i64 {
-        register_value(&self.registers, name).unwrap_or(0).into()
+        register_value(&self.registers(), name).unwrap_or(0).into()
     }
 
     fn byte(&self, address: u16) -> u8 {
-        self.state.peek(address)
+        self.peek(address)
     }
 
     fn limit(&self, value: i64) -> i64 {
@@ -77,7 +72,7 @@ impl BoundExpression {
 
     /// Evaluates the expression; negative only if its value is that of `sb` or `sw`.
     pub(super) fn signed_value(&self, state: &dyn MachineState) -> i64 {
-        self.0.value(&EvalContext { registers: state.registers(), state })
+        self.0.value(&state)
     }
 
     /// Returns the address and the width in bytes of an expression `[x]` or `{x}`.

@@ -59,8 +59,7 @@ pub(super) fn evaluate_signed(debugger: &Debugger, text: &str) -> Result<i64, St
 
 /// Resolves a line to its instructions, or the next line's; an empty file means that at PC.
 pub(super) fn resolve_line(debugger: &Debugger, file: &str, line: u32) -> Result<Location, String> {
-    let running = debugger.line().map(|(file, _)| file.to_owned());
-    let name = if file.is_empty() { running.as_deref() } else { Some(file) };
+    let name = if file.is_empty() { debugger.line().map(|(file, _)| file) } else { Some(file) };
     let code = debugger.code();
     let no_file =
         || format!("no source line at PC; name the file, as in {}:60", example_file(code));

@@ -18,8 +18,8 @@ pub enum Motion {
 }
 
 /// The names of a motion, empty where it has none: the command, whose letter is the key in a
-/// terminal; the request of the Debug Adapter Protocol, with the unit of its step if it has one; and
-/// the word in messages of the page.
+/// terminal; the request of the Debug Adapter Protocol, with the unit of its step if it has one;
+/// and the word in messages of the page.
 type Names = [&'static str; 3];
 
 /// All motions.

@@ -107,8 +107,8 @@ impl ProgramFile {
             true => self.assemble(profile, project.as_ref(), &mut warnings)?,
             false => self.read_program(&mut warnings)?,
         };
-        let empty = program_formats::ProgramError::Empty;
-        let empty = || ProgramError::Program(self.path.clone(), empty);
+        let empty =
+            || ProgramError::Program(self.path.clone(), program_formats::ProgramError::Empty);
         let (first, _) = mapped.image.bounds().ok_or_else(empty)?;
         let entry = self.chosen_entry(&mapped)?.or(entry).unwrap_or(first);
         let panes = project_file.as_deref().map(read_panes).transpose()?.unwrap_or_default();
@@ -179,9 +179,7 @@ impl ProgramFile {
         if self.symbols.is_empty() && info.symbols.is_empty() {
             self.add_symbols_beside(&mut info, warnings);
         }
-        for note in &info.notes {
-            *warnings += &format!("warning: {note}\n");
-        }
+        info.notes.iter().for_each(|note| *warnings += &format!("warning: {note}\n"));
         mapped.add_debug_info(&info);
         Ok((mapped, program.start))
     }

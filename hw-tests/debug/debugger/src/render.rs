@@ -65,8 +65,7 @@ fn reason(debugger: &Debugger, halt: HaltReason) -> String {
         }
         HaltReason::Idle => "idle: waiting for input".to_owned(),
         HaltReason::NeverChanged(address) => {
-            let place = labelled(debugger, address);
-            format!("nothing changed {place} in the recorded history")
+            format!("nothing changed {} in the recorded history", labelled(debugger, address))
         }
         HaltReason::HistoryStart => "start of the recorded history".to_owned(),
         HaltReason::Paused => {

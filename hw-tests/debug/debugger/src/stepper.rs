@@ -8,6 +8,7 @@ mod simulated;
 use board_simulator::Registers;
 use z80_core::{is_call, is_return};
 
+use crate::target_exec::TargetStepper;
 use crate::{BoundExpression, Debugger, ExecCommand, HaltReason, ShouldStop};
 pub(super) use simulated::SimulatedStepper;
 
@@ -52,7 +53,8 @@ impl Debugger {
         self.stops.set_halting(Vec::new());
         if self.boards.live_target().is_some() {
             if !command.is_reverse() {
-                return self.run_on_target(command, should_stop);
+                self.boards.target_mut().clear_error();
+                return run_forward(&mut TargetStepper { debugger: self, should_stop }, command);
             }
             if let Err(halt) = self.switch_to_twin(should_stop) {
                 return halt;
@@ -116,7 +118,7 @@ impl Debugger {
 const JP_HL: u8 = 0xE9;
 
 /// Executes a command that runs the board forward.
-pub(super) fn run_forward(stepper: &mut impl Stepper, command: ExecCommand) -> HaltReason {
+fn run_forward(stepper: &mut impl Stepper, command: ExecCommand) -> HaltReason {
     match command {
         ExecCommand::Step => stepper.step(),
         ExecCommand::StepOver => step_over(stepper),

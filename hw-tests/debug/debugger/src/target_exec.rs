@@ -8,9 +8,9 @@ use std::time::Duration;
 use board_simulator::Registers;
 use firmware_wire::{MAX_BREAKPOINTS, StoppedState};
 
-use super::stepper::{Goal, Stepper, run_forward};
+use super::stepper::{Goal, Stepper};
 use super::target::{Target, TwinEvent};
-use crate::{Debugger, ExecCommand, HaltReason, ShouldStop};
+use crate::{Debugger, HaltReason, ShouldStop};
 use predict_next::predict_next;
 
 /// How often the caller is polled while the program runs.
@@ -18,21 +18,10 @@ const STOP_POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The opcode of RST 6, which a program may also contain itself.
 const RST_6: u8 = 0xF7;
 
-impl Debugger {
-    pub(crate) fn run_on_target(
-        &mut self,
-        command: ExecCommand,
-        should_stop: ShouldStop<'_>,
-    ) -> HaltReason {
-        self.boards.target_mut().clear_error();
-        run_forward(&mut TargetStepper { debugger: self, should_stop }, command)
-    }
-}
-
 /// Executes one command on a target.
-struct TargetStepper<'a, 'b> {
-    debugger: &'a mut Debugger,
-    should_stop: ShouldStop<'b>,
+pub(super) struct TargetStepper<'a, 'b> {
+    pub(super) debugger: &'a mut Debugger,
+    pub(super) should_stop: ShouldStop<'b>,
 }
 
 /// A result, or why the command ends before.
@@ -145,13 +134,11 @@ impl TargetStepper<'_, '_> {
     /// follow the call, and RST 6 must not replace one of them.
     fn code_after_call(&self, address: u16) -> u16 {
         let code = self.debugger.code();
-        match code.line_at(address) {
-            Some(line) if !line.is_code => {
-                let later = code.lines().filter(|line| line.is_code && line.address > address);
-                later.map(|line| line.address).min().unwrap_or(address)
-            }
-            _ => address,
+        if code.line_at(address).is_none_or(|line| line.is_code) {
+            return address;
         }
+        let later = code.lines().filter(|line| line.is_code && line.address > address);
+        later.map(|line| line.address).min().unwrap_or(address)
     }
 
     /// Resumes the program until it halts at one of the addresses, or the caller stops it.

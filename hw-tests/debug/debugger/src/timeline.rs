@@ -17,9 +17,11 @@ pub use calls::OpenCall;
 pub(crate) use history::Touched;
 use history::{History, Snapshot};
 
+type Board = BoardModel<QueueLine>;
+
 /// A simulated board at one step of its recorded past.
 pub(crate) struct Timeline {
-    board: BoardModel<QueueLine>,
+    board: Board,
     present: Present,
     history: History,
     origin: Snapshot,
@@ -74,7 +76,7 @@ pub(crate) type ReplayVisitor<'v> = &'v mut dyn FnMut(&Timeline, Option<StepOutc
 
 impl Timeline {
     /// Creates a timeline that begins with the present state of a board.
-    pub(crate) fn new(mut board: BoardModel<QueueLine>) -> Self {
+    pub(crate) fn new(mut board: Board) -> Self {
         let (present, mut recorded_output) = (Present::default(), Vec::new());
         let mut executed = AddressSet::default();
         let origin = Snapshot::of(&mut board, &present, &mut recorded_output, &mut executed);
@@ -92,7 +94,7 @@ impl Timeline {
         }
     }
 
-    pub(crate) fn board(&self) -> &BoardModel<QueueLine> {
+    pub(crate) fn board(&self) -> &Board {
         &self.board
     }
 
@@ -140,10 +142,7 @@ impl Timeline {
         outcome
     }
 
-    fn step_with(
-        &mut self,
-        advance: impl FnOnce(&mut BoardModel<QueueLine>) -> StepOutcome,
-    ) -> StepOutcome {
+    fn step_with(&mut self, advance: impl FnOnce(&mut Board) -> StepOutcome) -> StepOutcome {
         if self.present.step >= self.snapshot_due {
             if self.history.next_due(self.present.step) <= self.present.step {
                 let Self { board, present, recorded_output, executed, .. } = self;
@@ -274,7 +273,7 @@ impl Timeline {
     }
 
     /// Modifies the board and discards the history, which does not lead to the new state.
-    pub(crate) fn change(&mut self, change: impl FnOnce(&mut BoardModel<QueueLine>)) {
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut Board)) {
         change(&mut self.board);
         let Present { inputs_delivered, inputs_sent, .. } = &mut self.present;
         self.history = self.history.restarted(*inputs_delivered..*inputs_sent);

@@ -166,18 +166,22 @@ impl Screen {
         let is_control = held == KeyModifiers::CONTROL || held == KeyModifiers::ALT;
         match (self.prompt.take(), code) {
             (_, KeyCode::Char('c')) if is_control => {
-                self.status = "nothing runs; q ends the session".to_owned();
-                None
+                self.refuse("nothing runs; q ends the session")
             }
             (Some(prompt), _) => self.type_into(debugger, prompt, key),
             (None, KeyCode::Char(_)) if is_control => {
-                self.status = "no letters with Ctrl or Alt; ? shows all keys".to_owned();
-                None
+                self.refuse("no letters with Ctrl or Alt; ? shows all keys")
             }
             (None, KeyCode::Char('q')) => self.wants_to_quit(debugger).then(|| "quit".to_owned()),
             (None, KeyCode::Char(letter)) => self.command_of(debugger, letter),
             (None, code) => self.handle_control_key(debugger, code),
         }
+    }
+
+    /// Shows why a key has no command.
+    pub(super) fn refuse<T>(&mut self, why: &str) -> Option<T> {
+        self.status = why.to_owned();
+        None
     }
 
     /// Handles `q`; returns `true` if it ends the session. Where there is a past, which is then

@@ -102,8 +102,7 @@ impl Debugger {
             Some(format!("watch {what}{access}"))
         };
         let stops = self.stops.iter().filter_map(|(id, stop)| {
-            let command = format!("{} {}", command(&stop.kind)?, stop.written);
-            Some((id, command.trim_end().to_owned()))
+            Some((id, format!("{} {}", command(&stop.kind)?, stop.written).trim_end().to_owned()))
         });
         let displays = self.stops.displays().map(|(id, text)| (id, format!("display {text}")));
         let all: BTreeMap<u32, String> = stops.chain(displays).collect();

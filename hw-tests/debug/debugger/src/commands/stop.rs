@@ -87,15 +87,14 @@ impl StopText {
 /// Parses `PLACE [if CONDITION] [hits N] [log TEXT | do COMMANDS]`; the place defaults to PC.
 pub(super) fn set_break(debugger: &Debugger, line: &str) -> Result<Effect, String> {
     let (place, text) = StopText::split(line);
-    let place = Some(place).filter(|place| !place.is_empty());
-    let location = place.map(|place| location::resolve(debugger, place)).transpose()?;
-    let first = location.as_ref().and_then(|found| found.addresses.first().copied());
-    text.parse(debugger, StopKind::Breakpoint(first.unwrap_or(debugger.registers().pc)))?;
+    let pc = debugger.registers().pc;
+    let Location { addresses, adjusted } = match place {
+        "" => Location { addresses: vec![pc], adjusted: None },
+        place => location::resolve(debugger, place)?,
+    };
+    let kinds: Vec<StopKind> = addresses.iter().copied().map(StopKind::Breakpoint).collect();
+    text.parse(debugger, kinds.first().copied().unwrap_or(StopKind::Breakpoint(pc)))?;
     Ok(Box::new(move |debugger| {
-        let pc = debugger.registers().pc;
-        let at_pc = || Location { addresses: vec![pc], adjusted: None };
-        let Location { addresses, adjusted } = location.unwrap_or_else(at_pc);
-        let kinds: Vec<StopKind> = addresses.iter().copied().map(StopKind::Breakpoint).collect();
         let mut messages: Vec<String> = adjusted.into_iter().collect();
         for (id, address) in text.add(debugger, &kinds)?.into_iter().zip(addresses) {
             let place = debugger.code().describe_address(address);

@@ -158,9 +158,10 @@ impl SimulatedStepper<'_, '_> {
         }
     }
 
-    /// Returns the last match before a step, and its step, or why the search was stopped. The history is searched segment by
-    /// segment, from snapshot to snapshot, the latest first; those that can't have a match are left
-    /// out. A segment is replayed forward, so its last match counts.
+    /// Returns the last match before a step, and its step, or why the search was stopped. The
+    /// history is searched segment by segment, from snapshot to snapshot, the latest first; those
+    /// that can't have a match are left out. A segment is replayed forward, so its last match
+    /// counts.
     fn search(
         &mut self,
         mut end: u64,

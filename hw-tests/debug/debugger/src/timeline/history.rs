@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use board_simulator::{AddressSet, BoardModel, QueueLine};
+use board_simulator::AddressSet;
 
-use super::Present;
+use super::{Board, Present};
 
 /// Initial number of steps between two snapshots.
 const INITIAL_INTERVAL_STEPS: u64 = 2_000;
@@ -31,7 +31,7 @@ pub(crate) struct Touched {
 
 /// A copy of the board without its output, and the timeline's state that belongs to it.
 pub(super) struct Snapshot {
-    board: BoardModel<QueueLine>,
+    board: Board,
     /// The length of the board's output.
     pub(super) output_bytes: usize,
     pub(super) present: Present,
@@ -42,7 +42,7 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Copies a board, and records what is new of its output; `executed` is emptied.
     pub(super) fn of(
-        board: &mut BoardModel<QueueLine>,
+        board: &mut Board,
         present: &Present,
         recorded_output: &mut Vec<u8>,
         executed: &mut AddressSet,
@@ -59,7 +59,7 @@ impl Snapshot {
     }
 
     /// Returns the board with its output, and what belongs to it.
-    pub(super) fn restored(&self, recorded_output: &[u8]) -> (BoardModel<QueueLine>, Present) {
+    pub(super) fn restored(&self, recorded_output: &[u8]) -> (Board, Present) {
         let mut board = self.board.clone();
         board.line_mut().from_board = recorded_output[..self.output_bytes].to_vec();
         (board, Present { inputs_sent: self.present.inputs_delivered, ..self.present.clone() })
@@ -82,8 +82,8 @@ pub(super) struct History {
 
 impl History {
     pub(super) fn new() -> Self {
-        let (snapshots, refined, inputs) = Default::default();
-        Self { snapshots, refined, interval: INITIAL_INTERVAL_STEPS, inputs }
+        let interval = INITIAL_INTERVAL_STEPS;
+        Self { snapshots: Vec::new(), refined: Vec::new(), interval, inputs: Vec::new() }
     }
 
     /// The next step, from `step` on, at which a snapshot is to be taken, or at least looked for.

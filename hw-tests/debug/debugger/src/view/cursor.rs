@@ -91,10 +91,7 @@ impl Screen {
         };
         let found = debugger.code().breakpoint_line(file, *line as u32);
         let address = found.and_then(|(_, addresses)| addresses.first().copied());
-        if address.is_none() {
-            self.status = "no instruction at or below the cursor".to_owned();
-        }
-        address
+        address.or_else(|| self.refuse("no instruction at or below the cursor"))
     }
 
     /// The first address in the memory pane, or HL.

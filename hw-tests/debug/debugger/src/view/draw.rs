@@ -106,12 +106,10 @@ impl Screen {
         let Some(step_addresses) = debugger.step_addresses.as_ref().filter(|_| is_memory) else {
             return draw_panel(frame, area, title, lines);
         };
-        let style = |at: u16| match step_addresses {
-            step if step.writes.contains(&at) => {
-                Style::new().fg(Color::Red).add_modifier(Modifier::BOLD)
-            }
-            step if step.reads.contains(&at) => Style::new().fg(Color::Green),
-            _ => Style::new(),
+        let style = |at: u16| match step_addresses.get(&at) {
+            Some(true) => Style::new().fg(Color::Red).add_modifier(Modifier::BOLD),
+            Some(false) => Style::new().fg(Color::Green),
+            None => Style::new(),
         };
         let lines = lines.iter().map(|line| memory_line(line, style)).collect();
         draw_panel(frame, area, title, lines);
@@ -134,8 +132,7 @@ impl Screen {
         let head =
             ["Commands, after : by letter or name; the letters of motions, R, /, ? and q are keys"
                 .to_owned()];
-        let commands = Pane::Help.lines(debugger, rows);
-        let lines: Vec<String> = keys.chain(head).chain(commands).collect();
+        let lines = keys.chain(head).chain(Pane::Help.lines(debugger, rows)).collect();
         draw_panel(frame, area, "Help: Page Down for more, Esc leaves", self.scrolled(lines, rows));
     }
 
@@ -201,8 +198,7 @@ impl Screen {
         let width = usize::from(area.width).saturating_sub(time.len() + 1);
         let status: String = render::printable(&self.status).chars().take(width).collect();
         let line = format!("{status:<width$} {time}");
-        let bold = Style::new().add_modifier(Modifier::BOLD);
-        frame.render_widget(Paragraph::new(Line::styled(line, bold)), area);
+        frame.render_widget(Paragraph::new(Line::styled(line, Modifier::BOLD)), area);
     }
 
     fn draw_source(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
