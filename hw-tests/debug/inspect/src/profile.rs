@@ -17,9 +17,9 @@ use sargon_debugging::open_position;
 use serde_json::json;
 
 use super::sampling::Sampling;
-use super::session::ExitResult;
 use super::target::{TargetArgs, target_error};
 use super::workload::Workload;
+use crate::ExitResult;
 use cli_support::output::{json_line, print};
 use sargon_corpus::args::{NamedPosition, PositionStream};
 

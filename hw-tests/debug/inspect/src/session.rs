@@ -18,6 +18,7 @@ use sargon_debugging::{
 };
 
 use super::target::{TargetArgs, target_error};
+use crate::ExitResult;
 use tdlasm::syntax::lex::symbol;
 
 #[derive(Args)]
@@ -94,9 +95,6 @@ pub(super) struct StartedSession {
     /// Whether it runs a user's program, whose serial line carries text.
     pub(super) is_program: bool,
 }
-
-/// A result, or an error with an exit code.
-pub(super) type ExitResult<T> = Result<T, CommandError>;
 
 impl StartedSession {
     /// A session at the first instruction of a user's program, with the evaluator's panes if it

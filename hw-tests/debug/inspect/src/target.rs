@@ -17,7 +17,7 @@ use hil_harness::board::{BoardKind, RecordOptions};
 use hil_harness::live::BoardConfig;
 use rcflash_link::rig::{DEFAULT_BOARD, RigFile};
 
-use super::session::ExitResult;
+use crate::ExitResult;
 use link_kernel::LinkKernel;
 
 #[derive(Debug, Args)]

@@ -16,7 +16,8 @@ use sargon_corpus::args::{PositionArgs, PositionStream};
 use sargon_corpus::encode;
 use sargon_debugging::start_evaluator;
 
-use super::session::{ExitResult, ProgramArgs, board_time, program_error};
+use super::session::{ProgramArgs, board_time, program_error};
+use crate::ExitResult;
 
 /// Maximum T-states of a position.
 const MAX_POSITION_T_STATES: u64 = 20_000_000;

@@ -10,7 +10,8 @@ use firmware::profile::BoardProfile;
 use tdlasm::source::DiskLoader;
 use testfile_suite::{CallState, TestFile, run_build};
 
-use super::{ExitResult, StartedSession, program_error};
+use super::{StartedSession, program_error};
+use crate::ExitResult;
 
 /// The end of the names of test files.
 pub(super) const ENDING: &str = ".test.toml";
