@@ -8,7 +8,6 @@ mod simulated;
 use board_simulator::Registers;
 use z80_core::{is_call, is_return};
 
-use crate::target_exec::TargetStepper;
 use crate::{BoundExpression, Debugger, ExecCommand, HaltReason, ShouldStop};
 pub(super) use simulated::SimulatedStepper;
 
@@ -53,8 +52,7 @@ impl Debugger {
         self.stops.set_halting(Vec::new());
         if self.boards.live_target().is_some() {
             if !command.is_reverse() {
-                self.boards.target_mut().clear_error();
-                return run_forward(&mut TargetStepper { debugger: self, should_stop }, command);
+                return run_forward(&mut self.on_target(should_stop), command);
             }
             if let Err(halt) = self.switch_to_twin(should_stop) {
                 return halt;

@@ -20,8 +20,16 @@ const RST_6: u8 = 0xF7;
 
 /// Executes one command on a target.
 pub(super) struct TargetStepper<'a, 'b> {
-    pub(super) debugger: &'a mut Debugger,
-    pub(super) should_stop: ShouldStop<'b>,
+    debugger: &'a mut Debugger,
+    should_stop: ShouldStop<'b>,
+}
+
+impl Debugger {
+    /// Begins a command on the target.
+    pub(super) fn on_target<'b>(&mut self, should_stop: ShouldStop<'b>) -> TargetStepper<'_, 'b> {
+        self.boards.target_mut().clear_error();
+        TargetStepper { debugger: self, should_stop }
+    }
 }
 
 /// A result, or why the command ends before.
@@ -33,7 +41,7 @@ impl Stepper for TargetStepper<'_, '_> {
     }
 
     fn step(&mut self) -> HaltReason {
-        match self.step_from(self.registers().pc) {
+        match self.step_from(self.debugger.registers().pc) {
             Err(halt) => halt,
             // A breakpoint in an interrupt service that starts.
             Ok(()) if self.debugger.is_stopped_by_breakpoint() => HaltReason::Breakpoint,
@@ -51,21 +59,13 @@ impl Stepper for TargetStepper<'_, '_> {
 }
 
 impl TargetStepper<'_, '_> {
-    fn registers(&self) -> Registers {
-        self.debugger.registers()
-    }
-
     fn target(&mut self) -> &mut Target {
         self.debugger.boards.target_mut()
     }
 
-    fn breakpoints(&self) -> Vec<u16> {
-        self.debugger.stops.addresses().collect()
-    }
-
     /// Executes the instruction at `at`, where the program is halted.
     fn step_from(&mut self, at: u16) -> ExecResult<()> {
-        let now = self.registers();
+        let now = self.debugger.registers();
         // An RST 6 of the program itself is skipped.
         let is_rst_6 = self.debugger.peek(at) == RST_6;
         let after = match is_rst_6 {
@@ -79,18 +79,18 @@ impl TargetStepper<'_, '_> {
             return Ok(());
         }
         loop {
-            let mut addresses = self.breakpoints();
+            let mut addresses: Vec<u16> = self.debugger.stops.addresses().collect();
             addresses.retain(|address| *address != at);
             addresses.push(next);
             self.run_until_stopped(&addresses)?;
-            if self.registers().pc == next {
+            if self.debugger.registers().pc == next {
                 return Ok(());
             }
             if self.debugger.is_stopped_by_breakpoint() {
                 return Err(HaltReason::Breakpoint);
             }
             // A breakpoint in an interrupt service whose condition does not hold.
-            self.step_from(self.registers().pc)?;
+            self.step_from(self.debugger.registers().pc)?;
         }
     }
 
@@ -105,18 +105,18 @@ impl TargetStepper<'_, '_> {
             }
         };
         loop {
-            let addresses: Vec<u16> = self.breakpoints().into_iter().chain(to).collect();
-            let at = self.registers().pc;
+            let addresses: Vec<u16> = self.debugger.stops.addresses().chain(to).collect();
+            let at = self.debugger.registers().pc;
             let is_held = !self.target().running;
             let is_waiting =
                 is_held && (addresses.contains(&at) || self.debugger.peek(at) == RST_6);
             if is_waiting {
                 self.step_from(at)?;
             }
-            if !is_waiting || !addresses.contains(&self.registers().pc) {
+            if !is_waiting || !addresses.contains(&self.debugger.registers().pc) {
                 self.run_until_stopped(&addresses)?;
             }
-            let now = self.registers();
+            let now = self.debugger.registers();
             if self.debugger.is_stopped_by_breakpoint() {
                 return Ok(HaltReason::Breakpoint);
             }
