@@ -6,7 +6,7 @@ use std::rc::Rc;
 use board_debugger::commands::{self, CommandOutcome, Pane, execute};
 use board_simulator::profiling::{StepCounter, line_times};
 use board_debugger::{
-    BoundExpression, Debugger, ExecCommand, HaltReason, Machine, Motion, MotionKind,
+    BoundExpression, Debugger, ExecCommand, HaltReason, Machine, Motion,
     REGISTER_PAIRS, Stop, StopId, describe_halt, disassemble_at, flag_letters, register_value,
 };
 use firmware::ProgramKind;
@@ -335,7 +335,7 @@ pub(crate) fn parse_exec_command(
     let motion =
         Motion::by_page(word).ok_or_else(|| PageError::new(format!("unknown command '{word}'")))?;
     let missing = match motion {
-        MotionKind::ToStep(_) => "the number of a step",
+        Motion::ToStep(_) => "the number of a step",
         _ => "an address",
     };
     let command = motion.with(address, step);

@@ -8,8 +8,7 @@ use sargon_corpus::{Case, CaseInput, encode};
 use sargon_reference::{AttackersArray, ExchangeResult, Square, evaluate_as, exchange_as};
 
 use board_debugger::{
-    Debugger, ExecCommand, HaltReason, RunAborted, ShouldStop, Stop, StopId, register_value,
-    run_with_timeout,
+    Debugger, ExecCommand, HaltReason, RunAborted, ShouldStop, Stop, run_with_timeout,
 };
 
 use crate::panes::format_attackers;
@@ -69,40 +68,39 @@ pub fn diagnose(
     let entry = debugger.code().symbol("XCHNG").ok_or(SessionError::NoLabel("XCHNG"))?;
     let bookings = BOOKING_LABELS.into_iter().filter_map(|name| debugger.code().symbol(name));
     let places: Vec<u16> = bookings.chain([entry]).collect();
-    let stops: Vec<StopId> =
-        places.iter().map(|place| debugger.stops.add(Stop::at(*place))).collect();
-    let mut search = FaultSearch { debugger, within };
-    let fault = search.run(&mut expected, should_stop);
-    let FaultSearch { mut debugger, .. } = search;
-    stops.into_iter().for_each(|id| _ = debugger.stops.remove(id));
+    places.iter().for_each(|place| _ = debugger.stops.add(Stop::at(*place)));
+    let fault = FaultSearch { debugger: &mut debugger, within, should_stop }.run(&mut expected);
+    debugger.stops.clear();
     Ok(Diagnosis { debugger, fault })
 }
 
 /// The search for the first fault on a board.
-struct FaultSearch {
-    debugger: Debugger,
+struct FaultSearch<'d, 's> {
+    debugger: &'d mut Debugger,
     within: f64,
+    should_stop: ShouldStop<'s>,
 }
 
-impl FaultSearch {
+impl FaultSearch<'_, '_> {
     /// Checks each call of XCHNG in the board's order.
-    fn run(
-        &mut self,
-        expected: &mut Vec<ExpectedCall>,
-        should_stop: ShouldStop<'_>,
-    ) -> Option<String> {
+    fn run(&mut self, expected: &mut Vec<ExpectedCall>) -> Option<String> {
         while !expected.is_empty() {
-            match self.run_board(ExecCommand::Continue, should_stop) {
+            match self.run_board(ExecCommand::Continue) {
                 Ok(HaltReason::Breakpoint) => {}
-                Ok(_) => return Some(missing_calls(expected)),
+                Ok(_) => {
+                    let squares = expected.iter().filter_map(|call| Some(call.square?.to_string()));
+                    let squares = squares.collect::<Vec<_>>().join(", ");
+                    return Some(format!("the board finished without calling XCHNG for {squares}"));
+                }
                 Err(aborted) => return self.stuck(aborted),
             }
-            let square = self.square();
+            let at = self.debugger.code().symbol("M3");
+            let square = at.and_then(|at| encode::decode_square(self.debugger.peek(at)));
             let index =
                 expected.iter().position(|call| call.square.is_none() || call.square == square);
             let Some(index) = index else { return Some(unexpected_call(square)) };
             let call = expected.swap_remove(index);
-            let fault = self.check_array(&call).or_else(|| self.check_exchange(&call, should_stop));
+            let fault = self.check_array(&call).or_else(|| self.check_exchange(&call));
             if let Some(fault) = fault {
                 let square = call.square.map(|square| format!("{square}: ")).unwrap_or_default();
                 return Some(square + &fault);
@@ -111,21 +109,12 @@ impl FaultSearch {
         None
     }
 
-    fn run_board(
-        &mut self,
-        command: ExecCommand,
-        should_stop: ShouldStop<'_>,
-    ) -> Result<HaltReason, RunAborted> {
-        run_with_timeout(&mut self.debugger, command, self.within, should_stop)
+    fn run_board(&mut self, command: ExecCommand) -> Result<HaltReason, RunAborted> {
+        run_with_timeout(self.debugger, command, self.within, self.should_stop)
     }
 
     fn stuck(&self, aborted: RunAborted) -> Option<String> {
-        EntryOutcome::Aborted(aborted).message(&self.debugger)
-    }
-
-    fn square(&self) -> Option<Square> {
-        let at = self.debugger.code().symbol("M3")?;
-        encode::decode_square(self.debugger.peek(at))
+        EntryOutcome::Aborted(aborted).message(self.debugger)
     }
 
     /// Checks the attackers array; returns to the instruction that wrote its first wrong byte.
@@ -153,26 +142,18 @@ impl FaultSearch {
     }
 
     /// Checks the bookings of the exchange, and its residue.
-    fn check_exchange(
-        &mut self,
-        wanted: &ExpectedCall,
-        should_stop: ShouldStop<'_>,
-    ) -> Option<String> {
-        let host: Vec<i8> =
-            wanted.outcome.bookings.iter().map(|booking| booking.residue as i8).collect();
+    fn check_exchange(&mut self, wanted: &ExpectedCall) -> Option<String> {
+        let mut bookings = wanted.outcome.bookings.iter();
         let mut number = 0;
         loop {
-            let halt = match self.run_board(ExecCommand::StepOut, should_stop) {
-                Ok(halt) => halt,
-                Err(aborted) => return self.stuck(aborted),
-            };
-            let board = register_value(&self.debugger.registers(), "E").unwrap_or(0) as u8 as i8;
+            let halt = self.run_board(ExecCommand::StepOut);
+            let board = self.debugger.registers().de as i8; // E
             match halt {
-                HaltReason::Breakpoint => {
+                Ok(HaltReason::Breakpoint) => {
                     number += 1;
                     let leaves = format!("leaves a residue of {board:+}");
-                    match host.get(number - 1) {
-                        Some(host) if *host == board => {}
+                    match bookings.next().map(|booking| booking.residue as i8) {
+                        Some(host) if host == board => {}
                         Some(host) => {
                             return Some(format!("booking {number} {leaves}, not {host:+}"));
                         }
@@ -182,21 +163,16 @@ impl FaultSearch {
                         }
                     }
                 }
-                HaltReason::Completed => {
+                Ok(HaltReason::Completed) => {
                     let host = wanted.outcome.residue as i8;
                     let fault = || format!("XCHNG returns a residue of {board:+}, not {host:+}");
                     return (board != host).then(fault);
                 }
-                _ => return self.stuck(RunAborted::Interrupted),
+                Ok(_) => return self.stuck(RunAborted::Interrupted),
+                Err(aborted) => return self.stuck(aborted),
             }
         }
     }
-}
-
-fn missing_calls(expected: &[ExpectedCall]) -> String {
-    let squares: Vec<String> =
-        expected.iter().filter_map(|call| Some(call.square?.to_string())).collect();
-    format!("the board finished without calling XCHNG for {}", squares.join(", "))
 }
 
 /// Describes a call that the position does not have; `None` is a square that M3 does not name.

@@ -19,23 +19,20 @@ pub const ATTACKERS_PANE: &str = "attackers";
 /// Adds the evaluator's panes to a debugger, if its program has the evaluator's data.
 pub fn add_panes(debugger: &mut Debugger) {
     if let Some(array) = debugger.code().symbol("ATKLST") {
-        debugger.add_pane(AttackersPane { array });
+        debugger.add_pane(AttackersPane(array));
     }
     if let Some(board) = debugger.code().symbol("BOARDA") {
-        debugger.add_pane(PositionPane { board });
+        debugger.add_pane(PositionPane(board));
     }
 }
 
-/// The attackers array and the registers of XCHNG.
-struct AttackersPane {
-    /// The address of the array.
-    array: u16,
-}
+/// The attackers array, at this address, and the registers of XCHNG.
+struct AttackersPane(u16);
 
 impl AttackersPane {
     /// Both sides of the array, as pieces.
     fn sides(&self, debugger: &Debugger) -> [(&'static str, String); 2] {
-        let bytes = debugger.dump(self.array, ARRAY_BYTES);
+        let bytes = debugger.dump(self.0, ARRAY_BYTES);
         let (white, black) = bytes.split_at(SECTION_BYTES);
         [("White", format_attackers(white)), ("Black", format_attackers(black))]
     }
@@ -68,7 +65,7 @@ impl CustomPane for AttackersPane {
                 &PaneRow { name: Some(name), value: format!("[{at}]"), format: None },
             )
         };
-        let bytes = names.zip(self.array..).map(byte);
+        let bytes = names.zip(self.0..).map(byte);
         sides.into_iter().chain(roles.into_iter().map(role)).chain(bytes).collect()
     }
 
@@ -92,8 +89,9 @@ impl CustomPane for AttackersPane {
 /// Entries are point values; a value of 3 is a knight in the knights' byte and a bishop elsewhere.
 pub(crate) fn format_attackers(section: &[u8]) -> String {
     let Some((count, slots)) = section.split_first() else { return String::new() };
-    let entries = slots.iter().enumerate();
-    let letters: Vec<String> = entries
+    let letters: Vec<String> = slots
+        .iter()
+        .enumerate()
         .flat_map(|(slot, byte)| [byte & 0x0F, byte >> 4].map(|value| letter(slot, value)))
         .flatten()
         .collect();
@@ -114,11 +112,8 @@ fn letter(slot: usize, value: u8) -> Option<String> {
     })
 }
 
-/// The evaluator's position.
-struct PositionPane {
-    /// The address of the board.
-    board: u16,
-}
+/// The evaluator's position, on the board at this address.
+struct PositionPane(u16);
 
 impl PositionPane {
     /// The ranks from the eighth on, with White's pieces in capitals and the square under
@@ -127,13 +122,12 @@ impl PositionPane {
         let examined = debugger.code().symbol("M3").map(|at| debugger.peek(at));
         let examined = examined.and_then(encode::decode_square);
         let square = move |square: Square| {
-            let byte = debugger.peek(self.board.wrapping_add(encode::square(square).into()));
+            let byte = debugger.peek(self.0.wrapping_add(encode::square(square).into()));
             let letter = encode::decode_piece(byte).map_or('.', |piece| piece.letter());
             if Some(square) == examined { format!("[{letter}]") } else { format!(" {letter} ") }
         };
         (0..8).rev().map(move |rank| {
-            let squares = (0..8).filter_map(|file| Square::new(file, rank));
-            (rank + 1, squares.map(square).collect())
+            (rank + 1, (0..8).filter_map(|file| Square::new(file, rank)).map(square).collect())
         })
     }
 }

@@ -22,28 +22,19 @@ pub struct RegisterRole {
     pub value: u16,
 }
 
-/// The registers of XCHNG: set (0 for either), register, meaning.
-const XCHNG_REGISTERS: [(u8, &str, &str); 9] = [
-    (1, "B", "defenders left"),
-    (1, "C", "attackers left"),
-    (1, "DE", "attacker's section"),
-    (1, "HL", "defender's section"),
-    (2, "B", "points at stake"),
-    (2, "C", "side flag"),
-    (2, "E", "residue"),
-    (2, "L", "value of the attacker"),
-    (0, "A'", "value of the defender"),
+/// The registers of XCHNG: set (0 for either), register, the one while the sides are exchanged,
+/// meaning.
+const XCHNG_REGISTERS: [(u8, [&str; 2], &str); 9] = [
+    (1, ["B", "C"], "defenders left"),
+    (1, ["C", "B"], "attackers left"),
+    (1, ["DE", "HL"], "attacker's section"),
+    (1, ["HL", "DE"], "defender's section"),
+    (2, ["B", "B"], "points at stake"),
+    (2, ["C", "C"], "side flag"),
+    (2, ["E", "E"], "residue"),
+    (2, ["L", "L"], "value of the attacker"),
+    (0, ["A'", "A'"], "value of the defender"),
 ];
-
-/// The register with the same role for the other side.
-fn opposite_register(name: &'static str) -> &'static str {
-    match name {
-        "B" => "C",
-        "C" => "B",
-        "DE" => "HL",
-        _ => "DE",
-    }
-}
 
 /// Returns the registers of Table 2 with their values; empty outside of XCHNG and NEXTAD, and
 /// before XCHNG has set them up. The first set is the one whose HL and DE point into the attackers
@@ -60,20 +51,17 @@ pub fn xchng_register_roles(registers: &Registers, code: &CodeMap) -> Vec<Regist
     let points = |pair: u16| (array..array + ARRAY_BYTES as u16).contains(&pair);
     let both = |hl, de| points(hl) && points(de);
     // XCHNG changes sides with EXX, and no flag shows which set is current: only its pointers do.
-    let first_is_current =
-        match (both(registers.hl, registers.de), both(registers.hl_alt, registers.de_alt)) {
-            (true, false) => true,
-            (false, true) => false,
-            _ => return Vec::new(),
-        };
+    let first_is_current = both(registers.hl, registers.de);
+    if first_is_current == both(registers.hl_alt, registers.de_alt) {
+        return Vec::new();
+    }
     let flag = if first_is_current { registers.bc_alt } else { registers.bc };
-    let role = |&(set, name, meaning): &(u8, &'static str, &'static str)| {
+    let role = |&(set, names, meaning): &(u8, [&'static str; 2], &'static str)| {
         // NEXTAD exchanges the sides with each piece it fetches; the side flag counts its calls.
-        let name = if set == 1 && flag & 1 != 0 { opposite_register(name) } else { name };
+        let name = names[usize::from(flag & 1)];
         let is_other = set != 0 && (set == 1) != first_is_current;
         let register = if is_other { format!("{name}'") } else { name.to_owned() };
-        let value = register_value(registers, &register)?;
-        Some(RegisterRole { meaning, register, value })
+        Some(RegisterRole { meaning, value: register_value(registers, &register)?, register })
     };
     XCHNG_REGISTERS.iter().filter_map(role).collect()
 }

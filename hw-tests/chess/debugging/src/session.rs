@@ -2,7 +2,7 @@
 
 use board_debugger::{
     BoundExpression, DebugKernel, Debugger, ExecCommand, HaltReason, LoadedProgram, Machine,
-    RunAborted, ShouldStop, Stop, TargetError, open_program, run_with_timeout,
+    RunAborted, ShouldStop, Stop, TargetError, encode_request, open_program, run_with_timeout,
 };
 use firmware::ProgramKind;
 use firmware::build::{BuildError, build_with};
@@ -17,8 +17,6 @@ use crate::panes::add_panes;
 
 /// The label at which the application waits for requests.
 const READY_LABEL: &str = "TABLE";
-/// The sequence number of the request.
-const SEQ: u8 = 1;
 
 /// Error returned if a session can't be opened.
 #[derive(Debug, thiserror::Error)]
@@ -154,7 +152,7 @@ pub fn open_position(
     if let Some(ready) = application.program.symbol(READY_LABEL) {
         debugger.run(ExecCommand::RunTo(ready), should_stop);
     }
-    let frame = request.frame(SEQ).expect("it fits a frame").encode();
-    let _ = debugger.send(&frame); // only a twin or a reverse search refuses input
+    // Only a twin or a reverse search refuses input.
+    let _ = debugger.send(&encode_request(&request));
     Ok(debugger)
 }

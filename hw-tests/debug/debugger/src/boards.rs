@@ -32,14 +32,6 @@ impl Boards {
         self.target.as_deref_mut().filter(|target| target.twin.present.is_none())
     }
 
-    /// Returns `count` bytes of memory, wrapping at FFFFH.
-    pub(super) fn dump(&self, address: u16, count: usize) -> Vec<u8> {
-        match self.live_target() {
-            Some(target) => target.dump(address, count),
-            None => self.timeline.board().bus().dump(address, count),
-        }
-    }
-
     /// The present, for hit counts.
     pub(super) fn moment(&self) -> Moment {
         match self.live_target() {

@@ -8,8 +8,9 @@ mod table;
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
-use super::motions::{Motion, MotionKind};
+use super::motions::Motion;
 use super::{FLAGS, REGISTER_NAMES, location, render};
+use CommandOutcome::{Halted, Output, Quit, Show};
 use table::Action;
 
 pub use print::{format_value, short_value};
@@ -36,6 +37,9 @@ pub enum CommandOutcome {
     /// End the session.
     Quit,
 }
+
+/// The outcome of a command, or a message.
+pub type CommandResult = Result<CommandOutcome, String>;
 
 /// A view of the debugger's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,26 +119,18 @@ pub(super) type Effect = Box<dyn FnOnce(&mut Debugger) -> Result<String, String>
 /// # Errors
 /// Returns a message if the command is unknown or its arguments are invalid. The debugger is then
 /// unchanged.
-pub fn execute(
-    debugger: &mut Debugger,
-    line: &str,
-    should_stop: ShouldStop<'_>,
-) -> Result<CommandOutcome, String> {
-    match execute_one(debugger, line, &mut *should_stop)? {
-        CommandOutcome::Halted(halt) => {
-            Ok(CommandOutcome::Halted(run_breakpoint_commands(debugger, halt, should_stop)))
-        }
-        outcome => Ok(outcome),
-    }
+pub fn execute(debugger: &mut Debugger, line: &str, should_stop: ShouldStop<'_>) -> CommandResult {
+    Ok(match execute_one(debugger, line, &mut *should_stop)? {
+        Halted(halt) => Halted(run_breakpoint_commands(debugger, halt, should_stop)),
+        outcome => outcome,
+    })
 }
 
 /// Returns `true` for a command line that runs the board, or puts it elsewhere.
 pub fn runs_board(line: &str) -> bool {
     let name = line.split_whitespace().next().unwrap_or_default();
-    let command = Command::find(name);
-    command.is_some_and(|command| {
-        matches!(command.action, Action::Motion | Action::Until | Action::Restart)
-    })
+    let action = Command::find(name).map(|command| command.action);
+    matches!(action, Some(Action::Motion | Action::Until | Action::Restart))
 }
 
 /// Runs the board, and the commands of a breakpoint that halts it; see [`execute`].
@@ -152,8 +148,8 @@ pub fn run(
 }
 
 /// Executes the commands of the breakpoints that halted the board, as long as they run it to
-/// others. Those after one that runs the board are dropped. If the caller stops before them, the
-/// next run begins with them.
+/// others, and logs their output. Those after one that runs the board are dropped. If the caller
+/// stops before them, the next run begins with them.
 fn run_breakpoint_commands(
     debugger: &mut Debugger,
     mut halt: HaltReason,
@@ -169,68 +165,52 @@ fn run_breakpoint_commands(
             debugger.stops.has_postponed = true;
             return HaltReason::Paused;
         }
-        let commands = lists.iter().flat_map(|list| separate(list));
-        let Some(next) = execute_to_motion(debugger, commands, &mut *should_stop) else { break };
+        let mut commands = lists.iter().flat_map(|list| separate(list));
+        let next = commands.find_map(|command| {
+            let text = match execute_one(debugger, command, &mut *should_stop) {
+                Ok(Halted(halt)) => return Some(halt),
+                Ok(outcome) => shown_outcome(debugger, &outcome),
+                Err(problem) => format!("{}: {problem}", command.trim()),
+            };
+            debugger.stops.log.push(text);
+            None
+        });
+        let Some(next) = next else { break };
         halt = next;
     }
     halt
 }
 
-/// Executes commands and logs their output; returns the reason for the halt after the first one
-/// that runs the board.
-fn execute_to_motion<'c>(
-    debugger: &mut Debugger,
-    commands: impl Iterator<Item = &'c str>,
-    should_stop: ShouldStop<'_>,
-) -> Option<HaltReason> {
-    for command in commands {
-        match execute_one(debugger, command, &mut *should_stop) {
-            Ok(CommandOutcome::Halted(halt)) => return Some(halt),
-            Ok(outcome) => {
-                let text = shown_outcome(debugger, &outcome);
-                debugger.stops.log.push(text);
-            }
-            Err(problem) => debugger.stops.log.push(format!("{}: {problem}", command.trim())),
-        }
-    }
-    None
-}
-
-fn execute_one(
-    debugger: &mut Debugger,
-    line: &str,
-    should_stop: ShouldStop<'_>,
-) -> Result<CommandOutcome, String> {
+fn execute_one(debugger: &mut Debugger, line: &str, should_stop: ShouldStop<'_>) -> CommandResult {
     let line = line.trim();
     // `/TEXT` needs no space after the slash.
     if let Some(text) = line.strip_prefix('/') {
-        return find(debugger, text).map(CommandOutcome::Show);
+        return find(debugger, text).map(Show);
     }
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     if name.is_empty() || name.starts_with(';') {
-        return Ok(CommandOutcome::Output(String::new()));
+        return Ok(Output(String::new()));
     }
     let Some(command) = Command::find(name) else {
         let pane = debugger.find_pane(name);
         let pane = pane.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
-        return Ok(CommandOutcome::Show(Pane::Custom(pane.heading().name.to_owned())));
+        return Ok(Show(Pane::Custom(pane.heading().name.to_owned())));
     };
     match command.action {
         Action::Motion => {
             let (motion, times) = parse_motion(debugger, command.name, rest)?;
-            Ok(CommandOutcome::Halted(run_repeatedly(debugger, motion, times, should_stop)))
+            Ok(Halted(run_repeatedly(debugger, motion, times, should_stop)))
         }
         Action::Until => {
-            let condition = location::parse(debugger, rest)?;
-            debugger.run_until(&condition, should_stop).map(CommandOutcome::Halted)
+            debugger.run_until(&location::parse(debugger, rest)?, should_stop).map(Halted)
         }
-        Action::Restart => Ok(CommandOutcome::Halted(reload::restart(debugger))),
-        Action::Show(pane) => pane(debugger, rest).map(CommandOutcome::Show),
-        Action::Display if rest.is_empty() => Ok(CommandOutcome::Show(Pane::Displays)),
-        Action::Display => print::display(debugger, rest)?(debugger).map(CommandOutcome::Output),
-        Action::Text(parse) => parse(debugger, rest)?(debugger).map(CommandOutcome::Output),
-        Action::Quit => Ok(CommandOutcome::Quit),
+        Action::Restart => Ok(Halted(reload::restart(debugger))),
+        Action::Show(pane) => pane(debugger, rest).map(Show),
+        Action::Display if rest.is_empty() => Ok(Show(Pane::Displays)),
+        Action::Display => print::display(debugger, rest)?(debugger).map(Output),
+        Action::Text(parse) => parse(debugger, rest)?(debugger).map(Output),
+        Action::Quit => Ok(Quit),
     }
 }
 
@@ -270,22 +250,20 @@ fn check(debugger: &Debugger, commands: &str) -> Result<(), String> {
 /// Returns the motion of a command, and how often it is run.
 fn parse_motion(debugger: &Debugger, name: &str, rest: &str) -> Result<(ExecCommand, u32), String> {
     Ok(match Motion::by_command(name) {
-        Some(MotionKind::Repeatable(command)) => (command, repetitions(rest)?),
-        Some(MotionKind::ToInstruction(make)) => (make(instruction_address(debugger, rest)?), 1),
-        Some(MotionKind::ToByte(make)) => (make(location::resolve_address(debugger, rest)?), 1),
-        motion => {
-            let command = motion.and_then(MotionKind::plain);
-            (command.ok_or_else(|| format!("{name} is no motion"))?, 1)
-        }
+        Some(Motion::Repeatable(command)) => (command, repetitions(rest)?),
+        Some(Motion::ToInstruction(make)) => (make(instruction_address(debugger, rest)?), 1),
+        Some(Motion::ToByte(make)) => (make(location::resolve_address(debugger, rest)?), 1),
+        Some(Motion::Single(command)) => (command, 1),
+        Some(Motion::ToStep(_)) | None => return Err(format!("{name} is no motion")),
     })
 }
 
 fn repetitions(text: &str) -> Result<u32, String> {
-    let times = if text.is_empty() { Some(1) } else { text.parse().ok() };
-    let times = times.filter(|times| (1..=MAX_REPEATED_STEPS).contains(times));
-    times.ok_or_else(|| {
-        format!("invalid number of steps '{text}': expected 1 to {MAX_REPEATED_STEPS}")
-    })
+    match text.parse() {
+        _ if text.is_empty() => Ok(1),
+        Ok(times @ 1..=MAX_REPEATED_STEPS) => Ok(times),
+        _ => Err(format!("invalid number of steps '{text}': expected 1 to {MAX_REPEATED_STEPS}")),
+    }
 }
 
 /// Repeats a command until the board halts for another reason than a completed step.
@@ -331,10 +309,11 @@ fn find(debugger: &Debugger, text: &str) -> Result<Pane, String> {
 }
 
 fn code_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
-    match text {
-        "" => Ok(Pane::Code(debugger.registers().pc)),
-        text => instruction_address(debugger, text).map(Pane::Code),
-    }
+    place_or_pc(debugger, text).map(Pane::Code)
+}
+
+fn place_or_pc(debugger: &Debugger, text: &str) -> Result<u16, String> {
+    if text.is_empty() { Ok(debugger.registers().pc) } else { instruction_address(debugger, text) }
 }
 
 fn memory_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
@@ -364,15 +343,11 @@ pub(super) fn completions<'d>(
     let panes = debugger.panes().map(|pane| (pane.heading().name, "keyword"));
     let commands = commands.chain(panes).filter(|_| before.trim().is_empty());
     let all = commands.chain(registers).chain(labels);
-    let known = all.filter(|(name, _)| name.to_ascii_uppercase().starts_with(&typed));
-    (before.len(), known.collect())
+    (before.len(), all.filter(|(name, _)| name.to_ascii_uppercase().starts_with(&typed)).collect())
 }
 
 fn source_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
-    let at = match text {
-        "" => debugger.registers().pc,
-        text => instruction_address(debugger, text)?,
-    };
+    let at = place_or_pc(debugger, text)?;
     let code = debugger.code();
     let none = || format!("{} has no line of source", code.address_name(at));
     let line = code.line_at(at).ok_or_else(none)?;
@@ -388,7 +363,7 @@ pub fn outcome_text(debugger: &mut Debugger, done: &CommandOutcome) -> String {
     if !shown.is_empty() {
         lines.push(shown);
     }
-    if matches!(done, CommandOutcome::Halted(_)) {
+    if matches!(done, Halted(_)) {
         lines.extend(print::displays(debugger));
     }
     lines.join("\n")
@@ -396,10 +371,10 @@ pub fn outcome_text(debugger: &mut Debugger, done: &CommandOutcome) -> String {
 
 fn shown_outcome(debugger: &Debugger, done: &CommandOutcome) -> String {
     match done {
-        CommandOutcome::Output(text) => text.clone(),
-        CommandOutcome::Show(pane) => pane.lines(debugger, SCRIPT_ROWS).join("\n"),
-        CommandOutcome::Quit => String::new(),
-        CommandOutcome::Halted(halt) => {
+        Output(text) => text.clone(),
+        Show(pane) => pane.lines(debugger, SCRIPT_ROWS).join("\n"),
+        Quit => String::new(),
+        Halted(halt) => {
             let pc = debugger.registers().pc;
             let place = debugger.code().describe_address(pc);
             let instruction = render::disassemble_at(debugger, pc).text;

@@ -20,8 +20,7 @@ use std::io::{self, BufRead, Write};
 
 use serde_json::Value;
 
-use super::debugger::{Debugger, ShouldStop};
-use super::exec::{ExecCommand, HaltReason};
+use crate::{Debugger, ExecCommand, HaltReason, ShouldStop};
 use breakpoints::ClientBreakpoints;
 use output::Output;
 use request_reader::RequestReader;
@@ -168,13 +167,11 @@ fn initialize(arguments: &Arguments) -> ResponseBody {
     if let Some((name, _)) = counts.into_iter().find(|(_, given)| **given == Some(false)) {
         return Err(format!("{name} is false, but this adapter counts from 1"));
     }
-    match path_format.as_deref() {
-        None | Some("path") => {
-            let name = |feature| format!("supports{feature}");
-            Ok(CAPABILITIES.split_whitespace().map(|feature| (name(feature), true)).collect())
-        }
-        Some(_) => Err("pathFormat must be \"path\"".to_owned()),
+    if path_format.as_ref().is_some_and(|format| format != "path") {
+        return Err("pathFormat must be \"path\"".to_owned());
     }
+    let supported = |feature| (format!("supports{feature}"), true);
+    Ok(CAPABILITIES.split_whitespace().map(supported).collect())
 }
 
 fn not_launched() -> String {

@@ -2,18 +2,16 @@
 
 mod custom_pane;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use board_simulator::{AccessKind, BoardModel, QueueLine, Registers, StepOutcome};
 use firmware::code_map::CodeMap;
 
 use super::boards::Boards;
-use super::exec::HaltReason;
-use super::expression::MachineState;
-use super::stops::{StopKind, StopPoints};
 use super::target::Target;
-use super::timeline::{CallStack, OpenCall, Timeline};
+use super::timeline::{CallStack, Timeline};
+use crate::{HaltReason, MachineState, OpenCall, StopKind, StopPoints};
 
 pub use custom_pane::{CustomPane, PaneHeading, PaneVariable};
 
@@ -42,14 +40,11 @@ pub struct Debugger {
 }
 
 /// The addresses of data that a step has read and written.
-#[derive(Debug, Clone, Default)]
-pub(super) struct StepAddresses {
-    pub(super) reads: HashSet<u16>,
-    pub(super) writes: HashSet<u16>,
-}
+/// `true` for one that was written, otherwise it was read.
+type StepAddresses = HashMap<u16, bool>;
 
-/// The longest instruction, whose bytes are read at PC.
-const MAX_INSTRUCTION_BYTES: u16 = 4;
+/// The length of the longest instruction, in bytes.
+pub(super) const MAX_INSTRUCTION_BYTES: u16 = 4;
 
 impl Debugger {
     /// Creates a debugger for a simulated board; the history begins now.
@@ -155,18 +150,6 @@ impl Debugger {
         }
     }
 
-    /// Enables or disables interrupts, or sets the interrupt mode, on the simulated board.
-    ///
-    /// # Errors
-    /// Returns a message on a target.
-    pub(super) fn set_interrupt_state(&mut self, enabled: bool, mode: u8) -> Result<(), String> {
-        if self.boards.live_target().is_some() {
-            return Err("the debug kernel sets neither IFF nor IM".to_owned());
-        }
-        self.change_simulated(|board| board.set_interrupt_state(enabled, mode));
-        Ok(())
-    }
-
     /// A byte of memory, read without a bus cycle.
     pub fn peek(&self, address: u16) -> u8 {
         self.boards.peek(address)
@@ -179,7 +162,10 @@ impl Debugger {
 
     /// Returns `count` bytes of memory, wrapping at FFFFH.
     pub fn dump(&self, address: u16, count: usize) -> Vec<u8> {
-        self.boards.dump(address, count)
+        match self.boards.live_target() {
+            Some(target) => target.dump(address, count),
+            None => self.boards.timeline.board().bus().dump(address, count),
+        }
     }
 
     /// Returns `true` during a reverse search, while the state is not to be shown.
@@ -206,7 +192,7 @@ impl Debugger {
     /// Modifies the simulated board and discards the history.
     pub(super) fn change_simulated(&mut self, change: impl FnOnce(&mut BoardModel<QueueLine>)) {
         self.boards.timeline.change(change);
-        self.forget_later_hits();
+        self.stops.forget_hits_after(self.boards.timeline.step_count());
     }
 
     /// Sends bytes to the board. After a reverse command this discards the input recorded later.
@@ -227,11 +213,7 @@ impl Debugger {
     /// Sends bytes to the simulated board.
     pub(super) fn send_simulated(&mut self, bytes: &[u8]) {
         self.boards.timeline.send(bytes);
-        self.forget_later_hits();
-    }
-
-    fn forget_later_hits(&mut self) {
-        self.stops.forget_hits_after(self.step_count());
+        self.stops.forget_hits_after(self.boards.timeline.step_count());
     }
 
     /// All output of the board since the debugger was created, up to the current step.
@@ -282,7 +264,7 @@ impl Debugger {
         }
         let outcome = timeline.step_traced();
         if let Some(addresses) = &mut self.step_addresses {
-            addresses.record(timeline);
+            record_accesses(timeline, addresses);
         }
         outcome
     }
@@ -293,39 +275,35 @@ impl Debugger {
         if outcome != StepOutcome::Executed || self.stops.set.is_empty() {
             return None;
         }
-        let Self { boards, stops, .. } = self;
-        if stops.set.has_watchpoints()
-            && let Some(hit) = stops.record_watch_hit(&boards.timeline)
+        if self.stops.set.has_watchpoints()
+            && let Some(hit) = self.stops.record_watch_hit(&self.boards.timeline)
         {
             return Some(HaltReason::Watchpoint(hit));
         }
-        let is_break = !boards.timeline.is_resumed() && self.is_stopped_by_breakpoint();
+        let is_break = !self.boards.timeline.is_resumed() && self.is_stopped_by_breakpoint();
         is_break.then_some(HaltReason::Breakpoint)
     }
 
     /// Returns `true` if a breakpoint at PC stops the board. Counts the hit.
     pub(super) fn is_stopped_by_breakpoint(&mut self) -> bool {
-        let Self { boards, stops, .. } = self;
-        stops.record_arrival(boards.moment(), boards)
+        self.stops.record_arrival(self.boards.moment(), &self.boards)
     }
 
     /// The length of the instruction at an address, in bytes; 1 if there is none.
     pub(crate) fn instruction_length(&self, address: u16) -> u16 {
-        tdlasm::isa::decode(&self.dump(address, 4)).map_or(1, |found| found.length as u16)
+        tdlasm::isa::decode(&self.dump(address, MAX_INSTRUCTION_BYTES.into()))
+            .map_or(1, |found| found.length as u16)
     }
 }
 
-impl StepAddresses {
-    /// Adds the accesses of the last step, without those that fetched its instruction.
-    fn record(&mut self, timeline: &Timeline) {
-        let pc = timeline.before.registers.pc;
-        for access in timeline.accesses().iter() {
-            let is_fetch = access.address.wrapping_sub(pc) < MAX_INSTRUCTION_BYTES;
-            match access.kind {
-                AccessKind::Read if !is_fetch => self.reads.insert(access.address),
-                AccessKind::Write => self.writes.insert(access.address),
-                _ => false,
-            };
+/// Adds the accesses of the last step, without those that fetched its instruction.
+fn record_accesses(timeline: &Timeline, addresses: &mut StepAddresses) {
+    let pc = timeline.before.registers.pc;
+    for access in timeline.accesses().iter() {
+        let is_fetch = access.address.wrapping_sub(pc) < MAX_INSTRUCTION_BYTES;
+        let is_write = access.kind == AccessKind::Write;
+        if is_write || (access.kind == AccessKind::Read && !is_fetch) {
+            *addresses.entry(access.address).or_default() |= is_write;
         }
     }
 }

@@ -19,18 +19,13 @@ pub trait MachineState {
     fn peek(&self, address: u16) -> u8;
 }
 
-struct EvalContext<'m> {
-    registers: Registers,
-    state: &'m dyn MachineState,
-}
-
-impl Values for EvalContext<'_> {
+impl Values for &dyn MachineState {
     fn value(&self, name: &str) -> i64 {
-        register_value(&self.registers, name).unwrap_or(0).into()
+        register_value(&self.registers(), name).unwrap_or(0).into()
     }
 
     fn byte(&self, address: u16) -> u8 {
-        self.state.peek(address)
+        self.peek(address)
     }
 
     fn limit(&self, value: i64) -> i64 {
@@ -77,7 +72,7 @@ impl BoundExpression {
 
     /// Evaluates the expression; negative only if its value is that of `sb` or `sw`.
     pub(super) fn signed_value(&self, state: &dyn MachineState) -> i64 {
-        self.0.value(&EvalContext { registers: state.registers(), state })
+        self.0.value(&state)
     }
 
     /// Returns the address and the width in bytes of an expression `[x]` or `{x}`.
@@ -99,17 +94,10 @@ impl LogMessage {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
-            let mut depth = 1;
-            let end = after.find(|character| {
-                depth += i32::from(character == '{') - i32::from(character == '}');
-                depth == 0
-            });
             let unclosed = || ExpressionError::Unclosed('}', String::new());
-            let end = end.ok_or_else(unclosed)?;
-            parts.push((
-                before.to_owned(),
-                Some(BoundExpression::parse_at(&after[..end], code, at)?),
-            ));
+            let end = find_closing(after, '{', '}').ok_or_else(unclosed)?;
+            let value = BoundExpression::parse_at(&after[..end], code, at)?;
+            parts.push((before.to_owned(), Some(value)));
             rest = &after[end + 1..];
         }
         parts.push((rest.to_owned(), None));
@@ -124,6 +112,15 @@ impl LogMessage {
         };
         self.0.iter().map(part).collect()
     }
+}
+
+/// Returns the offset of the bracket that closes one before the text.
+pub(super) fn find_closing(text: &str, open: char, close: char) -> Option<usize> {
+    let mut depth = 1;
+    text.find(|c| {
+        depth += i32::from(c == open) - i32::from(c == close);
+        depth == 0
+    })
 }
 
 /// Formats a number in hexadecimal and decimal, a negative one as `-5 (FFFBH)`.

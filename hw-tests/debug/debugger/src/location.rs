@@ -3,10 +3,8 @@
 
 use firmware::code_map::CodeMap;
 
-use super::debugger::Debugger;
-use super::expression::BoundExpression;
+use crate::{BoundExpression, Debugger};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Location {
     /// The addresses: several if the instructions of a line are not contiguous.
     pub(super) addresses: Vec<u16>,
@@ -21,8 +19,7 @@ pub(super) fn resolve(debugger: &Debugger, text: &str) -> Result<Location, Strin
     {
         return resolve_line(debugger, file.trim(), line);
     }
-    let at = resolve_address(debugger, text)?;
-    Ok(Location { addresses: vec![at], adjusted: None })
+    Ok(Location { addresses: vec![resolve_address(debugger, text)?], adjusted: None })
 }
 
 pub(super) fn resolve_address(debugger: &Debugger, text: &str) -> Result<u16, String> {
@@ -57,14 +54,12 @@ pub(super) fn evaluate(debugger: &Debugger, text: &str) -> Result<u16, String> {
 
 /// Evaluates an expression, whose value is negative if it is that of `sb` or `sw`.
 pub(super) fn evaluate_signed(debugger: &Debugger, text: &str) -> Result<i64, String> {
-    let expression = parse(debugger, text)?;
-    Ok(expression.signed_value(&debugger.boards))
+    Ok(parse(debugger, text)?.signed_value(&debugger.boards))
 }
 
 /// Resolves a line to its instructions, or the next line's; an empty file means that at PC.
 pub(super) fn resolve_line(debugger: &Debugger, file: &str, line: u32) -> Result<Location, String> {
-    let running = debugger.line().map(|(file, _)| file.to_owned());
-    let name = if file.is_empty() { running.as_deref() } else { Some(file) };
+    let name = if file.is_empty() { debugger.line().map(|(file, _)| file) } else { Some(file) };
     let code = debugger.code();
     let no_file =
         || format!("no source line at PC; name the file, as in {}:60", example_file(code));

@@ -7,8 +7,19 @@ use firmware::profile::BoardProfile;
 use firmware_wire::{Decoder, DecoderEvent, Reply, Request};
 
 const MAX_IDLE_WAIT_T_STATES: u64 = 250_000_000;
-/// The sequence number of all requests; one is enough on a line that loses nothing.
-const SEQ: u8 = 1;
+/// Returns the bytes of a request. All have the same number: no request is lost.
+pub fn encode_request(request: &Request) -> Vec<u8> {
+    request.frame(1).expect("it fits a frame").encode()
+}
+
+/// Returns the replies in what a board has sent.
+pub fn parse_replies(sent: &[u8]) -> impl Iterator<Item = Reply> {
+    let mut decoder = Decoder::default();
+    sent.iter().filter_map(move |byte| match decoder.push(*byte) {
+        Some(DecoderEvent::Frame(frame)) => Reply::parse(frame.kind, &frame.payload).ok(),
+        _ => None,
+    })
+}
 
 /// A simulated board with the boot monitor in its ROM.
 pub struct Machine {
@@ -44,8 +55,7 @@ impl Machine {
 
     /// Sends a request to the board.
     pub fn send(&mut self, request: &Request) {
-        let frame = request.frame(SEQ).expect("it fits a frame");
-        self.board.line_mut().to_board.extend(frame.encode());
+        self.board.line_mut().to_board.extend(encode_request(request));
     }
 
     /// Runs until the board waits for input; returns `false` if it does not within half a minute.
@@ -68,12 +78,6 @@ impl Machine {
 
     /// Returns the replies that the board has sent since the last call.
     pub fn take_replies(&mut self) -> Vec<Reply> {
-        let mut decoder = Decoder::default();
-        let received = std::mem::take(&mut self.board.line_mut().from_board);
-        let frames = received.into_iter().filter_map(|byte| match decoder.push(byte) {
-            Some(DecoderEvent::Frame(frame)) => Reply::parse(frame.kind, &frame.payload).ok(),
-            _ => None,
-        });
-        frames.collect()
+        parse_replies(&std::mem::take(&mut self.board.line_mut().from_board)).collect()
     }
 }

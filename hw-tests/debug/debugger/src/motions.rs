@@ -2,9 +2,9 @@
 
 use super::exec::ExecCommand;
 
-/// What a motion needs to become a command.
+/// A motion, by what it needs to become a command.
 #[derive(Debug, Clone, Copy)]
-pub enum MotionKind {
+pub enum Motion {
     /// Nothing; the command can be repeated.
     Repeatable(ExecCommand),
     /// Nothing.
@@ -17,84 +17,53 @@ pub enum MotionKind {
     ToStep(fn(u64) -> ExecCommand),
 }
 
-/// The unit of a step in the Debug Adapter Protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Granularity {
-    Instruction,
-    Line,
-    /// The request has no unit.
-    None,
-}
-
-/// A motion, with its name in each front end; an empty name if it has none there.
-#[derive(Debug, Clone, Copy)]
-pub struct Motion {
-    kind: MotionKind,
-    /// The command, whose letter is the key in a terminal.
-    command: &'static str,
-    /// The request of the Debug Adapter Protocol.
-    dap: (&'static str, Granularity),
-    /// The word in messages of the page.
-    page: &'static str,
-}
-
-const fn motion(
-    kind: MotionKind,
-    command: &'static str,
-    dap: (&'static str, Granularity),
-    page: &'static str,
-) -> Motion {
-    Motion { kind, command, dap, page }
-}
+/// The names of a motion, empty where it has none: the command, whose letter is the key in a
+/// terminal; the request of the Debug Adapter Protocol, with the unit of its step if it has one;
+/// and the word in messages of the page.
+type Names = [&'static str; 3];
 
 /// All motions.
-const MOTIONS: [Motion; 13] = {
+const MOTIONS: [(Motion, Names); 13] = {
     use ExecCommand as Exec;
-    use Granularity::{Instruction, Line, None};
-    use MotionKind::{Repeatable, Single, ToByte, ToInstruction, ToStep};
+    use Motion::{Repeatable, Single, ToByte, ToInstruction, ToStep};
     [
-        motion(Repeatable(Exec::Step), "step", ("stepIn", Instruction), "step"),
-        motion(Repeatable(Exec::StepOver), "over", ("next", Instruction), "over"),
-        motion(Repeatable(Exec::StepLine), "next", ("next", Line), "line"),
-        motion(Repeatable(Exec::StepLineInto), "into", ("stepIn", Line), "lineInto"),
-        motion(Single(Exec::StepOut), "out", ("stepOut", None), "out"),
-        motion(Single(Exec::Continue), "run", ("continue", None), "go"),
-        motion(ToInstruction(Exec::RunTo), "to", ("", None), "to"),
-        motion(Repeatable(Exec::ReverseStep), "back", ("stepBack", Instruction), "back"),
-        motion(Repeatable(Exec::ReverseStepLine), "rnext", ("stepBack", Line), "backLine"),
-        motion(Single(Exec::ReverseContinue), "rrun", ("reverseContinue", None), "backGo"),
-        motion(ToInstruction(Exec::ReverseTo), "rto", ("", None), "backTo"),
-        motion(ToByte(Exec::ReverseToChange), "lastchange", ("", None), "backToChange"),
-        motion(ToStep(Exec::GoToStep), "", ("", None), "toStep"),
+        (Repeatable(Exec::Step), ["step", "stepIn instruction", "step"]),
+        (Repeatable(Exec::StepOver), ["over", "next instruction", "over"]),
+        (Repeatable(Exec::StepLine), ["next", "next line", "line"]),
+        (Repeatable(Exec::StepLineInto), ["into", "stepIn line", "lineInto"]),
+        (Single(Exec::StepOut), ["out", "stepOut", "out"]),
+        (Single(Exec::Continue), ["run", "continue", "go"]),
+        (ToInstruction(Exec::RunTo), ["to", "", "to"]),
+        (Repeatable(Exec::ReverseStep), ["back", "stepBack instruction", "back"]),
+        (Repeatable(Exec::ReverseStepLine), ["rnext", "stepBack line", "backLine"]),
+        (Single(Exec::ReverseContinue), ["rrun", "reverseContinue", "backGo"]),
+        (ToInstruction(Exec::ReverseTo), ["rto", "", "backTo"]),
+        (ToByte(Exec::ReverseToChange), ["lastchange", "", "backToChange"]),
+        (ToStep(Exec::GoToStep), ["", "", "toStep"]),
     ]
 };
 
 impl Motion {
-    fn find(is_wanted: impl Fn(&Self) -> bool) -> Option<MotionKind> {
-        MOTIONS.iter().find(|motion| is_wanted(motion)).map(|motion| motion.kind)
+    fn find(is_wanted: impl Fn(&Names) -> bool) -> Option<Self> {
+        MOTIONS.iter().find(|(_, names)| is_wanted(names)).map(|(motion, _)| *motion)
     }
 
     /// Returns the motion of a command of the command language.
-    pub fn by_command(name: &str) -> Option<MotionKind> {
-        Self::find(|motion| !name.is_empty() && motion.command == name)
+    pub fn by_command(name: &str) -> Option<Self> {
+        Self::find(|[command, ..]| !name.is_empty() && *command == name)
     }
 
     /// Returns the motion of a request of the Debug Adapter Protocol, in steps of instructions or
     /// of lines.
-    pub fn by_dap(request: &str, by_instruction: bool) -> Option<MotionKind> {
-        let unit = if by_instruction { Granularity::Instruction } else { Granularity::Line };
-        Self::find(|Self { dap, .. }| {
-            dap.0 == request && !request.is_empty() && [unit, Granularity::None].contains(&dap.1)
-        })
+    pub fn by_dap(request: &str, by_instruction: bool) -> Option<Self> {
+        let step = format!("{request} {}", if by_instruction { "instruction" } else { "line" });
+        Self::find(|[_, dap, _]| !request.is_empty() && [request, &step].contains(dap))
     }
 
     /// Returns the motion of a word in a message of the page.
-    pub fn by_page(word: &str) -> Option<MotionKind> {
-        Self::find(|motion| motion.page == word)
+    pub fn by_page(word: &str) -> Option<Self> {
+        Self::find(|[.., page]| *page == word)
     }
-}
-
-impl MotionKind {
     /// Returns the command of a motion that needs nothing.
     pub fn plain(self) -> Option<ExecCommand> {
         self.with(None, None)

@@ -8,9 +8,8 @@ use tdlasm::project::ProjectError;
 use tdlasm::source::read_file;
 
 use super::commands::{Command, short_value};
-use super::debugger::Debugger;
-use super::location;
 use super::render::characters;
+use crate::{Debugger, location};
 
 pub use super::debugger::{CustomPane, PaneHeading, PaneVariable};
 
@@ -87,8 +86,7 @@ pub fn read_panes(path: &Path) -> Result<Vec<ExpressionPane>, ProjectError> {
 impl CustomPane for ExpressionPane {
     fn heading(&self) -> PaneHeading<'_> {
         let Self { name, title, rows } = self;
-        let title = title.as_ref().unwrap_or(name);
-        PaneHeading { name, short: "", title, rows: rows.len() }
+        PaneHeading { name, short: "", title: title.as_ref().unwrap_or(name), rows: rows.len() }
     }
 
     fn variables(&self, debugger: &Debugger) -> Vec<PaneVariable> {

@@ -1,16 +1,17 @@
 //! Loads a user's program: assembles source, or reads the output of any assembler or compiler.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{io, slice};
 
 use firmware::code_map::MappedProgram;
 use firmware::profile::BoardProfile;
 use program_formats::{DebugInfo, SymbolError, read_debug_info, read_program};
+use tdlasm::diag::render::human;
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Region, Rule, link};
 use tdlasm::module::{Module, SectionKind, SymbolValue};
 use tdlasm::project::{Project, ProjectError};
 use tdlasm::source::DiskLoader;
-use tdlasm::{AssembleError, Assembly, Options, assemble};
+use tdlasm::{AssembleError, Options, assemble};
 
 use super::panes::{ExpressionPane, read_panes};
 use z80_core::parse_number;
@@ -57,13 +58,8 @@ pub enum ProgramError {
     #[error("{file}: {1}", file = .0.display())]
     Program(PathBuf, program_formats::ProgramError),
     /// A symbol file is not of a format that is known.
-    #[error("{}", error.in_file(&file.display().to_string()))]
-    Symbols {
-        /// The file.
-        file: PathBuf,
-        /// The cause.
-        error: program_formats::DebugInfoError,
-    },
+    #[error("{}", .1.in_file(&.0.display().to_string()))]
+    Symbols(PathBuf, program_formats::DebugInfoError),
     /// The entry is neither a number nor a label of the program.
     #[error("invalid entry '{0}': expected an address or a label of the program")]
     NoEntry(String),
@@ -74,6 +70,9 @@ pub enum ProgramError {
     #[error(transparent)]
     Project(#[from] ProjectError),
 }
+
+/// A program, with the entry that its file has.
+type WithEntry = (MappedProgram, Option<u16>);
 
 /// A program that was loaded from a file.
 pub struct LoadedProgram {
@@ -100,18 +99,16 @@ impl ProgramFile {
     /// Returns `ProgramError` if a file can't be read or is invalid.
     pub fn load(&self, profile: &BoardProfile) -> Result<LoadedProgram, ProgramError> {
         let ending = self.path.extension().unwrap_or_default().to_string_lossy();
-        let is_one_of =
-            |extensions: &[&str]| extensions.iter().any(|other| ending.eq_ignore_ascii_case(other));
+        let is_source = SOURCE_EXTENSIONS.iter().any(|other| ending.eq_ignore_ascii_case(other));
         let mut warnings = String::new();
         let project_file = Project::find(&self.path);
         let project = project_file.as_deref().map(Project::read).transpose()?;
-        let (mapped, entry) = if is_one_of(&SOURCE_EXTENSIONS) {
-            self.assemble(profile, project.as_ref(), &mut warnings)?
-        } else {
-            self.read_program(&mut warnings)?
+        let (mapped, entry) = match is_source {
+            true => self.assemble(profile, project.as_ref(), &mut warnings)?,
+            false => self.read_program(&mut warnings)?,
         };
-        let empty = program_formats::ProgramError::Empty;
-        let empty = || ProgramError::Program(self.path.clone(), empty);
+        let empty =
+            || ProgramError::Program(self.path.clone(), program_formats::ProgramError::Empty);
         let (first, _) = mapped.image.bounds().ok_or_else(empty)?;
         let entry = self.chosen_entry(&mapped)?.or(entry).unwrap_or(first);
         let panes = project_file.as_deref().map(read_panes).transpose()?.unwrap_or_default();
@@ -129,7 +126,7 @@ impl ProgramFile {
         profile: &BoardProfile,
         project: Option<&Project>,
         warnings: &mut String,
-    ) -> Result<(MappedProgram, Option<u16>), ProgramError> {
+    ) -> Result<WithEntry, ProgramError> {
         // Report a missing file as `Read`, not as an error in source.
         read(&self.path)?;
         let mut options = Options {
@@ -138,28 +135,23 @@ impl ProgramFile {
             lines: true,
             ..Options::default()
         };
-        let mut files = vec![self.path.clone()];
-        let mut group = Vec::new();
+        let program = project.and_then(|project| project.program_of(&self.path));
         if let Some(project) = project {
-            let program = project.program_of(&self.path);
             project.add_to(&mut options, program);
-            if let Some(program) = program {
-                files.clone_from(&program.files);
-                group.clone_from(&program.modules);
-            }
         }
+        let files = program.map_or(slice::from_ref(&self.path), |program| &program.files);
+        let group = program.map_or(&[][..], |program| &program.modules);
         let assemble = |files: &[PathBuf]| {
-            let assembly = assemble(&DiskLoader, files, &options);
-            let Assembly { diagnostics, sources, modules, .. } =
-                assembly.map_err(ProgramError::Assembly)?;
-            let text = tdlasm::diag::render::human(&diagnostics, &sources, false);
-            Ok::<_, ProgramError>((modules, text))
+            let assembly =
+                assemble(&DiskLoader, files, &options).map_err(ProgramError::Assembly)?;
+            let text = human(&assembly.diagnostics, &assembly.sources, false);
+            Ok::<_, ProgramError>((assembly.modules, text))
         };
-        let (mut modules, mut text) = assemble(&files)?;
+        let (mut modules, mut text) = assemble(files)?;
         if group.len() > 1 && !is_complete(&modules) {
             (modules, text) = (Vec::new(), String::new());
             for file in group {
-                let (more, messages) = assemble(&[file])?;
+                let (more, messages) = assemble(slice::from_ref(file))?;
                 modules.extend(more);
                 text += &messages;
             }
@@ -176,12 +168,8 @@ impl ProgramFile {
         Layout::parse(&text).map_err(|error| ProgramError::Layout(path.clone(), error))
     }
 
-    fn read_program(
-        &self,
-        warnings: &mut String,
-    ) -> Result<(MappedProgram, Option<u16>), ProgramError> {
-        let name = self.path.to_string_lossy();
-        let program = read_program(&read(&self.path)?, &name, self.origin)
+    fn read_program(&self, warnings: &mut String) -> Result<WithEntry, ProgramError> {
+        let program = read_program(&read(&self.path)?, &self.path.to_string_lossy(), self.origin)
             .map_err(|error| ProgramError::Program(self.path.clone(), error))?;
         let mut mapped = MappedProgram { image: program.image, ..MappedProgram::default() };
         let mut info = program.debug;
@@ -191,9 +179,7 @@ impl ProgramFile {
         if self.symbols.is_empty() && info.symbols.is_empty() {
             self.add_symbols_beside(&mut info, warnings);
         }
-        for note in &info.notes {
-            *warnings += &format!("warning: {note}\n");
-        }
+        info.notes.iter().for_each(|note| *warnings += &format!("warning: {note}\n"));
         mapped.add_debug_info(&info);
         Ok((mapped, program.start))
     }
@@ -213,8 +199,8 @@ impl ProgramFile {
 
 /// Reads a file with symbols and lines, and looks for the sources in its folder.
 fn read_symbols(path: &Path) -> Result<DebugInfo, ProgramError> {
-    let wrong = |error| ProgramError::Symbols { file: path.to_owned(), error };
-    let mut info = read_debug_info(&read(path)?, &path.to_string_lossy()).map_err(wrong)?;
+    let info = read_debug_info(&read(path)?, &path.to_string_lossy());
+    let mut info = info.map_err(|error| ProgramError::Symbols(path.to_owned(), error))?;
     info.locate_sources(path.parent().unwrap_or(Path::new("")));
     Ok(info)
 }

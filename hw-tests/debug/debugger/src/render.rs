@@ -5,7 +5,7 @@ use tdlasm::disasm::instruction;
 use tdlasm::isa::decode;
 use tdlasm::syntax::lex::hexadecimal;
 
-use super::debugger::Debugger;
+use super::debugger::{Debugger, MAX_INSTRUCTION_BYTES};
 use super::exec::HaltReason;
 use super::stops::{StopKind, WatchTarget, WatchTrigger, Watchpoint};
 use z80_core::{flag_letters, register_value};
@@ -27,7 +27,7 @@ pub struct DisassembledInstruction {
 /// Disassembles the instruction at an address; an invalid one becomes `.BYTE`.
 pub fn disassemble_at(debugger: &Debugger, address: u16) -> DisassembledInstruction {
     let code = debugger.code();
-    let mut bytes = debugger.dump(address, 4);
+    let mut bytes = debugger.dump(address, MAX_INSTRUCTION_BYTES.into());
     let name = |value: u16| code.label(value).map(|label| label.name.clone());
     let (text, length) = match decode(&bytes) {
         Some(found) => (instruction(&found, address, name).replacen('\t', " ", 1), found.length),
@@ -65,8 +65,7 @@ fn reason(debugger: &Debugger, halt: HaltReason) -> String {
         }
         HaltReason::Idle => "idle: waiting for input".to_owned(),
         HaltReason::NeverChanged(address) => {
-            let place = labelled(debugger, address);
-            format!("nothing changed {place} in the recorded history")
+            format!("nothing changed {} in the recorded history", labelled(debugger, address))
         }
         HaltReason::HistoryStart => "start of the recorded history".to_owned(),
         HaltReason::Paused => {
@@ -178,15 +177,11 @@ pub(super) fn source(debugger: &Debugger, file: &str, first: usize, rows: usize)
 /// Replaces tabs by spaces, with a tab stop every eight columns.
 fn expand_tabs(text: &str) -> String {
     const TAB: usize = 8;
-    let mut shown = String::new();
-    let mut column = 0;
-    for character in text.chars() {
-        let blanks = if character == '\t' { TAB - column % TAB } else { 0 };
-        shown.extend(std::iter::repeat_n(' ', blanks));
-        if blanks == 0 {
-            shown.push(character);
-        }
-        column += blanks.max(1);
+    let mut parts = text.split('\t');
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        shown += &" ".repeat(TAB - shown.chars().count() % TAB);
+        shown += part;
     }
     shown
 }
@@ -199,8 +194,7 @@ pub(super) fn printable(text: &str) -> String {
 /// The open calls, innermost first, each with the location of the calling instruction.
 pub(super) fn calls(debugger: &Debugger) -> Vec<String> {
     let code = debugger.code();
-    let pc = debugger.registers().pc;
-    let mut lines = vec![format!("at {}", code.describe_address(pc))];
+    let mut lines = vec![format!("at {}", code.describe_address(debugger.registers().pc))];
     for call in debugger.calls() {
         let how = match (call.is_service, call.was_seen) {
             (true, _) => "interrupted",
@@ -210,20 +204,6 @@ pub(super) fn calls(debugger: &Debugger) -> Vec<String> {
         lines.push(format!("{how} {}", code.describe_address(call.site)));
     }
     lines
-}
-
-/// Words from the stack pointer on, each with the code location of that address, if it has one.
-#[cfg(feature = "view")]
-pub(super) fn stack(debugger: &Debugger, rows: usize) -> Vec<String> {
-    let sp = debugger.registers().sp;
-    let row = |word: usize| {
-        let at = sp.wrapping_add(2 * word as u16);
-        let value = debugger.peek_word(at);
-        let name =
-            debugger.code().nearest_label(value).map(|_| debugger.code().address_name(value));
-        format!("{at:04X}  {value:04X}  {}", name.unwrap_or_default())
-    };
-    (0..rows).map(row).collect()
 }
 
 /// The breakpoints and watchpoints, with their numbers.
@@ -269,35 +249,9 @@ pub(super) fn console(debugger: &Debugger) -> Vec<String> {
     text.replace('\r', "").split('\n').map(printable).collect()
 }
 
-/// The T-states since `began`, and since power-up.
-#[cfg(feature = "view")]
-pub(super) fn elapsed(debugger: &Debugger, began: u64) -> Vec<String> {
-    let clock = debugger.clock();
-    let since = i128::from(clock) - i128::from(began);
-    vec![format!("{since:+} T-states"), format!("{clock} since power-up")]
-}
-
-/// The address `count` instructions after `from`.
-#[cfg(feature = "view")]
-pub(super) fn address_after(debugger: &Debugger, from: u16, count: usize) -> u16 {
-    (0..count).fold(from, |at, _| at.wrapping_add(debugger.instruction_length(at)))
-}
-
-/// The address `count` instructions before `from`.
-#[cfg(feature = "view")]
-pub(super) fn address_before(debugger: &Debugger, from: u16, count: usize) -> u16 {
-    (0..count).fold(from, |at, _| previous_instruction(debugger, at))
-}
-
-/// The address of the previous instruction; `None` at the start of memory.
-pub(super) fn instruction_before(debugger: &Debugger, at: u16) -> Option<u16> {
-    Some(previous_instruction(debugger, at)).filter(|before| *before < at)
-}
-
 /// The instruction before an address. Z80 code can't be decoded backwards: the line table decides
 /// where it covers the address, otherwise the longest instruction that ends there.
-fn previous_instruction(debugger: &Debugger, at: u16) -> u16 {
-    const MAX_INSTRUCTION_BYTES: u16 = 4;
+pub(super) fn previous_instruction(debugger: &Debugger, at: u16) -> u16 {
     let code = debugger.code();
     let before = code.line_at(at.wrapping_sub(1)).filter(|line| line.is_code);
     let known = before.and_then(|line| {

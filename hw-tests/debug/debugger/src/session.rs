@@ -7,11 +7,10 @@ use firmware::code_map::{CodeMap, MappedProgram};
 use firmware::profile::BoardProfile;
 use tdlasm::image::Image;
 
-use super::debugger::{Debugger, ShouldStop};
-use super::exec::{ExecCommand, HaltReason};
-use super::machine::Machine;
-use super::program::LoadedProgram;
-use super::target::{DebugKernel, Target, TargetError, TargetProgram};
+use super::target::{Target, TargetProgram};
+use crate::{
+    DebugKernel, Debugger, ExecCommand, HaltReason, LoadedProgram, Machine, ShouldStop, TargetError,
+};
 
 /// Why a board was stopped before it halted.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +97,8 @@ pub fn open_program(
     if let Some(target) = &target {
         board.set_registers(&target.program.registers());
     }
-    let mut debugger = Debugger::new(board, code).with_panes(panes);
+    let mut debugger = Debugger::new(board, code);
+    panes.into_iter().for_each(|pane| debugger.add_pane(pane));
     debugger.boards.target = target.map(Box::new);
     Ok(debugger)
 }

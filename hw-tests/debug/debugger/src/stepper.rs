@@ -8,13 +8,10 @@ mod simulated;
 use board_simulator::Registers;
 use z80_core::{is_call, is_return};
 
-use super::debugger::{Debugger, ShouldStop};
-use super::exec::{ExecCommand, HaltReason};
-use super::expression::BoundExpression;
-pub(super) use simulated::{STOP_CHECK_STEPS, SimulatedStepper};
+use crate::{BoundExpression, Debugger, ExecCommand, HaltReason, ShouldStop};
+pub(super) use simulated::SimulatedStepper;
 
 /// What a run ends at, beside breakpoints and watchpoints.
-#[derive(Debug, Clone, Copy)]
 pub(super) enum Goal<'e> {
     /// Nothing.
     None,
@@ -55,7 +52,7 @@ impl Debugger {
         self.stops.set_halting(Vec::new());
         if self.boards.live_target().is_some() {
             if !command.is_reverse() {
-                return self.run_on_target(command, should_stop);
+                return run_forward(&mut self.on_target(should_stop), command);
             }
             if let Err(halt) = self.switch_to_twin(should_stop) {
                 return halt;
@@ -96,20 +93,30 @@ impl Debugger {
         Ok(self.switch_from_twin(halt))
     }
 
+    /// Returns `true` if the last step of the simulated board has returned from a routine, or
+    /// jumped to the address in a register, by which routines that have popped theirs return.
+    fn has_returned(&self) -> bool {
+        let before = self.boards.timeline.before.registers;
+        let opcode = match self.peek(before.pc) {
+            0xDD | 0xFD => self.peek(before.pc.wrapping_add(1)),
+            opcode => opcode,
+        };
+        let has_popped = self.registers().sp == before.sp.wrapping_add(2);
+        opcode == JP_HL || (is_return(opcode) && has_popped)
+    }
+
     /// The source line at PC: file and line number.
     pub(super) fn line(&self) -> Option<(&str, u32)> {
         let line = self.code().line_at(self.registers().pc)?;
         Some((&line.place.file, line.place.line))
     }
-
-    /// Returns `true` for a repeating instruction, such as LDIR or CPIR.
-    fn is_repeating(&self, address: u16) -> bool {
-        self.peek(address) == 0xED && self.peek(address.wrapping_add(1)) & 0xF4 == 0xB0
-    }
 }
 
+/// The opcode of JP (HL), and, after a prefix, of JP (IX) and JP (IY).
+const JP_HL: u8 = 0xE9;
+
 /// Executes a command that runs the board forward.
-pub(super) fn run_forward(stepper: &mut impl Stepper, command: ExecCommand) -> HaltReason {
+fn run_forward(stepper: &mut impl Stepper, command: ExecCommand) -> HaltReason {
     match command {
         ExecCommand::Step => stepper.step(),
         ExecCommand::StepOver => step_over(stepper),
@@ -125,7 +132,9 @@ pub(super) fn run_forward(stepper: &mut impl Stepper, command: ExecCommand) -> H
 fn step_over<S: Stepper>(stepper: &mut S) -> HaltReason {
     let debugger = stepper.debugger();
     let Registers { pc, sp, .. } = debugger.registers();
-    if !is_call(debugger.peek(pc)) && !debugger.is_repeating(pc) {
+    // A repeating instruction, such as LDIR or CPIR.
+    let repeats = debugger.peek(pc) == 0xED && debugger.peek(pc.wrapping_add(1)) & 0xF4 == 0xB0;
+    if !is_call(debugger.peek(pc)) && !repeats {
         return stepper.step();
     }
     let address = pc.wrapping_add(debugger.instruction_length(pc));
@@ -138,8 +147,7 @@ fn step_out(stepper: &mut impl Stepper) -> HaltReason {
     let debugger = stepper.debugger();
     let goal = match debugger.calls().first() {
         Some(call) if call.was_seen || debugger.boards.live_target().is_some() => {
-            let address = debugger.peek_word(call.sp);
-            Goal::Return { address, sp: call.sp.wrapping_add(2) }
+            Goal::Return { address: debugger.peek_word(call.sp), sp: call.sp.wrapping_add(2) }
         }
         _ => Goal::ReturnAbove(debugger.registers().sp),
     };
@@ -156,7 +164,9 @@ fn step_line<S: Stepper>(stepper: &mut S, step: impl Fn(&mut S) -> HaltReason) -
         }
         let debugger = stepper.debugger();
         let now = line(debugger);
-        if now.is_some() && (now != began || debugger.is_at_line_start(debugger.registers().pc)) {
+        let pc = debugger.registers().pc;
+        let is_start = debugger.code().line_at(pc).is_some_and(|line| line.address == pc);
+        if is_start || (now.is_some() && now != began) {
             return HaltReason::Completed;
         }
         if stepper.is_stopped() {
@@ -164,25 +174,3 @@ fn step_line<S: Stepper>(stepper: &mut S, step: impl Fn(&mut S) -> HaltReason) -
         }
     }
 }
-
-impl Debugger {
-    /// Returns `true` if an address is that of the first instruction of a source line.
-    pub(super) fn is_at_line_start(&self, address: u16) -> bool {
-        self.code().line_at(address).is_some_and(|line| line.address == address)
-    }
-
-    /// Returns `true` if the last step of the simulated board has returned from a routine, or
-    /// jumped to the address in a register, by which routines that have popped theirs return.
-    fn has_returned(&self) -> bool {
-        let before = self.boards.timeline.before.registers;
-        let opcode = match self.peek(before.pc) {
-            0xDD | 0xFD => self.peek(before.pc.wrapping_add(1)),
-            opcode => opcode,
-        };
-        let has_popped = self.registers().sp == before.sp.wrapping_add(2);
-        opcode == JP_HL || (is_return(opcode) && has_popped)
-    }
-}
-
-/// The opcode of JP (HL), and, after a prefix, of JP (IX) and JP (IY).
-const JP_HL: u8 = 0xE9;

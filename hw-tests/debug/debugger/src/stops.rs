@@ -38,15 +38,14 @@ impl HitCondition {
     /// Returns a message that shows the forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        type Kind = fn(u32) -> HitCondition;
-        let kinds: [(_, Kind); 4] =
-            [(">=", Self::From), ("==", Self::Only), ("%", Self::EveryNth), ("", Self::From)];
-        let signed = |(sign, kind)| Some((text.strip_prefix(sign)?, kind));
-        let (number, kind) = kinds.into_iter().find_map(signed).unwrap_or((text, Self::From));
-        let number = number.trim().parse().ok().filter(|number| *number > 0);
-        number
-            .map(kind)
-            .ok_or_else(|| format!("invalid hit count '{text}': expected N, >= N, == N or % N"))
+        let number = text.trim_start_matches(['>', '=', '%']);
+        let sign = &text[..text.len() - number.len()];
+        match (sign, number.trim().parse()) {
+            (">=" | "", Ok(number @ 1..)) => Ok(Self::From(number)),
+            ("==", Ok(number @ 1..)) => Ok(Self::Only(number)),
+            ("%", Ok(number @ 1..)) => Ok(Self::EveryNth(number)),
+            _ => Err(format!("invalid hit count '{text}': expected N, >= N, == N or % N")),
+        }
     }
 
     fn matches(self, hit: u32) -> bool {
@@ -85,6 +84,13 @@ pub enum StopKind {
     Watchpoint(Watchpoint),
 }
 
+impl StopKind {
+    /// The address of a breakpoint.
+    pub(super) fn address(self) -> Option<u16> {
+        if let Self::Breakpoint(address) = self { Some(address) } else { None }
+    }
+}
+
 impl Stop {
     /// Creates a breakpoint or watchpoint that halts the board at every hit.
     pub fn new(kind: StopKind) -> Self {
@@ -97,17 +103,13 @@ impl Stop {
         Self::new(StopKind::Breakpoint(address))
     }
 
-    fn is_at(&self, address: u16) -> bool {
-        self.kind == StopKind::Breakpoint(address)
-    }
-
     fn condition_holds(&self, state: &dyn MachineState) -> bool {
         self.condition.as_ref().is_none_or(|condition| condition.value(state) != 0)
     }
 
     /// Returns `true` for a breakpoint at PC whose condition holds.
     fn is_reached(&self, pc: u16, state: &dyn MachineState) -> bool {
-        self.is_at(pc) && self.condition_holds(state)
+        self.kind == StopKind::Breakpoint(pc) && self.condition_holds(state)
     }
 
     /// Returns what the last step, whose bus cycles were recorded, has done to a watchpoint whose
@@ -145,15 +147,9 @@ pub struct Watchpoint {
 }
 
 impl Watchpoint {
-    /// Creates a watchpoint for writes to memory.
-    pub fn writes(first: u16, count: u16) -> Self {
-        Self { target: WatchTarget::Memory, first, count, reads: false, writes: true }
-    }
-
     /// Creates a watchpoint for changes of a register or a flag; `None` if the name is unknown.
     pub fn register(name: &str) -> Option<Self> {
-        let flags = FLAGS.iter().map(|(flag, _)| *flag);
-        let flag = flags.into_iter().find(|flag| flag.eq_ignore_ascii_case(name));
+        let flag = FLAGS.iter().map(|(flag, _)| *flag).find(|flag| flag.eq_ignore_ascii_case(name));
         let what = WatchTarget::Register(flag.or_else(|| canonical_register_name(name))?);
         Some(Self { target: what, first: 0, count: 1, reads: false, writes: true })
     }
@@ -170,17 +166,14 @@ impl Watchpoint {
     }
 
     fn matches(&self, access: &BusAccess) -> bool {
-        let (kind, writes) = match access.kind {
-            AccessKind::Read => (WatchTarget::Memory, false),
-            AccessKind::Write => (WatchTarget::Memory, true),
-            AccessKind::In => (WatchTarget::Ports, false),
-            AccessKind::Out => (WatchTarget::Ports, true),
+        let is_write = matches!(access.kind, AccessKind::Write | AccessKind::Out);
+        let (target, address) = match access.kind {
+            AccessKind::Read | AccessKind::Write => (WatchTarget::Memory, access.address),
+            // Devices decode only the low byte of a port address.
+            AccessKind::In | AccessKind::Out => (WatchTarget::Ports, access.address & 0xFF),
         };
-        // Devices decode only the low byte of a port address.
-        let is_port = kind == WatchTarget::Ports;
-        let address = if is_port { access.address & 0xFF } else { access.address };
-        let wanted = if writes { self.writes } else { self.reads };
-        kind == self.target && wanted && address.wrapping_sub(self.first) < self.count
+        let is_wanted = if is_write { self.writes } else { self.reads };
+        target == self.target && is_wanted && address.wrapping_sub(self.first) < self.count
     }
 }
 
@@ -261,7 +254,7 @@ impl StopPoints {
 
     /// Returns `true` if there is a breakpoint at an address.
     pub fn has_breakpoint(&self, address: u16) -> bool {
-        self.set.0.values().any(|stop| stop.is_at(address))
+        self.addresses().any(|breakpoint| breakpoint == address)
     }
 
     /// The breakpoints and watchpoints, in the order in which they were set.
@@ -271,10 +264,7 @@ impl StopPoints {
 
     /// The addresses of the breakpoints.
     pub(super) fn addresses(&self) -> impl Iterator<Item = u16> {
-        self.set.0.values().filter_map(|stop| match stop.kind {
-            StopKind::Breakpoint(address) => Some(address),
-            StopKind::Watchpoint(_) => None,
-        })
+        self.set.0.values().filter_map(|stop| stop.kind.address())
     }
 
     /// Adds an expression to be shown at each halt; returns its number.
@@ -322,12 +312,8 @@ impl StopPoints {
     pub(super) fn record_arrival(&mut self, moment: Moment, state: &dyn MachineState) -> bool {
         self.halting.clear();
         let pc = state.registers().pc;
-        for (id, stop) in &self.set.0 {
-            if !stop.is_reached(pc, state) {
-                continue;
-            }
-            let hit = self.hits.entry(*id).or_default().record(moment);
-            let is_hit = stop.hits.matches(hit);
+        for (id, stop) in self.set.0.iter().filter(|(_, stop)| stop.is_reached(pc, state)) {
+            let is_hit = stop.hits.matches(self.hits.entry(*id).or_default().record(moment));
             match &stop.log {
                 Some(message) if is_hit => self.log.push(message.format(state)),
                 None if is_hit => self.halting.push(*id),
@@ -344,8 +330,7 @@ impl StopPoints {
         let mut halting = None;
         for (id, stop) in &self.set.0 {
             let Some(trigger) = stop.trigger(timeline) else { continue };
-            let number = self.hits.entry(*id).or_default().record(moment);
-            let halts = stop.hits.matches(number);
+            let halts = stop.hits.matches(self.hits.entry(*id).or_default().record(moment));
             halting = halting.or(halts.then_some(WatchHit { id: *id, trigger }));
         }
         halting

@@ -14,6 +14,8 @@ use board_simulator::Registers;
 use firmware_wire::{StopReason, StoppedState};
 use rcflash_transport::platform::time::Instant;
 
+use super::exec::HaltReason;
+
 pub use kernel::{DebugKernel, KernelError};
 pub use program::TargetError;
 pub(super) use program::TargetProgram;
@@ -33,15 +35,6 @@ pub(super) struct BreakInSymbols {
     pub(super) saved_pc: u16,
     /// `PCREQ`: the byte that is not 0 until the host has read the PC.
     pub(super) requested: u16,
-}
-
-/// What halted a program on a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum HaltCause {
-    /// An instruction: a breakpoint, or a restart of the program itself.
-    Instruction,
-    /// Zeros on the line, through the program's interrupt service.
-    Zeros,
 }
 
 pub(super) struct Target {
@@ -96,8 +89,8 @@ impl Target {
 
     pub(super) fn set_registers(&mut self, to: &Registers) {
         self.stopped = with_registers(&self.stopped, to);
-        let set = self.kernel.borrow_mut().set_registers(&self.stopped);
-        self.record_error(set);
+        let set = self.kernel.get_mut().set_registers(&self.stopped);
+        let _ = self.checked(set);
         self.twin.events.push_back(TwinEvent::RegistersSet(*to));
     }
 
@@ -112,15 +105,15 @@ impl Target {
         if !self.running && !memory.contains_key(&block) {
             match self.kernel.borrow_mut().read(block, BLOCK_BYTES.into()) {
                 Ok(bytes) => _ = memory.insert(block, bytes),
-                Err(error) => self.set_error(self.describe(error)),
+                Err(error) => _ = self.fail(self.describe(error)),
             }
         }
         memory.get(&block).map_or(0, |bytes| bytes[usize::from(address - block)])
     }
 
     pub(super) fn poke(&mut self, address: u16, bytes: &[u8]) {
-        let written = self.kernel.borrow_mut().write(address, bytes);
-        self.record_error(written);
+        let written = self.kernel.get_mut().write(address, bytes);
+        let _ = self.checked(written);
         self.memory.borrow_mut().clear();
         self.twin.events.push_back(TwinEvent::MemoryWritten(address, bytes.to_vec()));
     }
@@ -128,8 +121,8 @@ impl Target {
     /// Sends bytes to the program, at once or as soon as it resumes.
     pub(super) fn send(&mut self, bytes: &[u8]) {
         if self.running {
-            let sent = self.kernel.borrow_mut().send(bytes);
-            self.record_error(sent);
+            let sent = self.kernel.get_mut().send(bytes);
+            let _ = self.checked(sent);
             self.twin.events.push_back(TwinEvent::Sent(bytes.to_vec()));
         } else {
             self.unsent.extend(bytes);
@@ -173,15 +166,14 @@ impl Target {
         });
         // While the kernel has not started, nothing has changed the program.
         self.is_loaded = restarted.is_ok() || self.running;
-        let state = match restarted {
-            Ok(state) => state,
+        match restarted {
+            Ok(state) => self.record_halt(state),
             Err(error) => {
                 let reset = "; press reset on the board, and restart again";
-                self.set_error(format!("{error}{}", if self.running { reset } else { "" }));
+                self.fail(format!("{error}{}", if self.running { reset } else { "" }));
                 return false;
             }
-        };
-        self.record_halt(state);
+        }
         (self.t_states, self.unsent) = (0, Vec::new());
         self.output.clear();
         self.twin = Twin::default();
@@ -203,14 +195,13 @@ impl Target {
         self.output.extend(output);
     }
 
-    fn record_error(&self, result: Result<(), KernelError>) {
-        if let Err(error) = result {
-            self.set_error(self.describe(error));
-        }
+    /// Returns the result, or records the error.
+    pub(super) fn checked<T>(&self, result: Result<T, KernelError>) -> Result<T, HaltReason> {
+        result.map_err(|error| self.fail(self.describe(error)))
     }
 
     /// Returns the message of an error, and records a failure of the line.
-    pub(super) fn describe(&self, error: KernelError) -> String {
+    fn describe(&self, error: KernelError) -> String {
         match error {
             KernelError::NotWritable(address) => not_writable(address),
             KernelError::Line(problem) => {
@@ -225,26 +216,25 @@ impl Target {
         self.has_line_failed.set(false);
     }
 
-    pub(super) fn set_error(&self, problem: impl Into<String>) {
+    /// Records an error, and returns the reason for which the target halts.
+    pub(super) fn fail(&self, problem: impl Into<String>) -> HaltReason {
         *self.last_error.borrow_mut() = Some(problem.into());
+        HaltReason::TargetError
     }
 
-    /// Returns what halted the program; if it was zeros on the line, sets PC to where they
-    /// interrupted it.
-    pub(super) fn resolve_break_in(&mut self) -> Result<HaltCause, KernelError> {
-        let Some(BreakInSymbols { stop_address, saved_pc, requested }) = self.program.break_in
-        else {
-            return Ok(HaltCause::Instruction);
-        };
-        if self.stopped.reason != StopReason::Restart || self.registers().pc != stop_address {
-            return Ok(HaltCause::Instruction);
-        }
+    /// Returns `true` if zeros on the line have halted the program, through its interrupt service,
+    /// and sets PC to where they interrupted it. Otherwise an instruction has halted it.
+    pub(super) fn resolve_break_in(&mut self) -> Result<bool, KernelError> {
+        let pc = self.registers().pc;
+        let is_restart = self.stopped.reason == StopReason::Restart;
+        let symbols = self.program.break_in.filter(|at| is_restart && pc == at.stop_address);
+        let Some(BreakInSymbols { saved_pc, requested, .. }) = symbols else { return Ok(false) };
         let kernel = self.kernel.get_mut();
         let at = kernel.read(saved_pc, 2)?;
         kernel.write(requested, &[0])?;
         self.stopped.registers[1] = u16::from_le_bytes([at[0], at[1]]);
         kernel.set_registers(&self.stopped)?;
-        Ok(HaltCause::Zeros)
+        Ok(true)
     }
 }
 

@@ -8,10 +8,9 @@ use std::time::Duration;
 use board_simulator::Registers;
 use firmware_wire::{MAX_BREAKPOINTS, StoppedState};
 
-use super::debugger::{Debugger, ShouldStop};
-use super::exec::{ExecCommand, HaltReason};
-use super::stepper::{Goal, Stepper, run_forward};
-use super::target::{HaltCause, KernelError, TwinEvent};
+use super::stepper::{Goal, Stepper};
+use super::target::{Target, TwinEvent};
+use crate::{Debugger, HaltReason, ShouldStop};
 use predict_next::predict_next;
 
 /// How often the caller is polled while the program runs.
@@ -19,38 +18,22 @@ const STOP_POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The opcode of RST 6, which a program may also contain itself.
 const RST_6: u8 = 0xF7;
 
-impl Debugger {
-    pub(crate) fn run_on_target(
-        &mut self,
-        command: ExecCommand,
-        should_stop: ShouldStop<'_>,
-    ) -> HaltReason {
-        self.boards.target_mut().clear_error();
-        run_forward(&mut TargetStepper { debugger: self, should_stop }, command)
-    }
-}
-
 /// Executes one command on a target.
-struct TargetStepper<'a, 'b> {
+pub(super) struct TargetStepper<'a, 'b> {
     debugger: &'a mut Debugger,
     should_stop: ShouldStop<'b>,
 }
 
-/// What ends a command.
-enum ExecError {
-    Halted(HaltReason),
-    /// A message.
-    Failed(String),
-    Kernel(KernelError),
-}
-
-impl From<KernelError> for ExecError {
-    fn from(error: KernelError) -> Self {
-        Self::Kernel(error)
+impl Debugger {
+    /// Begins a command on the target.
+    pub(super) fn on_target<'b>(&mut self, should_stop: ShouldStop<'b>) -> TargetStepper<'_, 'b> {
+        self.boards.target_mut().clear_error();
+        TargetStepper { debugger: self, should_stop }
     }
 }
 
-type ExecResult<T> = Result<T, ExecError>;
+/// A result, or why the command ends before.
+type ExecResult<T> = Result<T, HaltReason>;
 
 impl Stepper for TargetStepper<'_, '_> {
     fn debugger(&self) -> &Debugger {
@@ -58,13 +41,16 @@ impl Stepper for TargetStepper<'_, '_> {
     }
 
     fn step(&mut self) -> HaltReason {
-        let halt = self.try_step();
-        self.halt_reason(halt)
+        match self.step_from(self.debugger.registers().pc) {
+            Err(halt) => halt,
+            // A breakpoint in an interrupt service that starts.
+            Ok(()) if self.debugger.is_stopped_by_breakpoint() => HaltReason::Breakpoint,
+            Ok(()) => HaltReason::Completed,
+        }
     }
 
     fn run_to(&mut self, goal: &Goal<'_>) -> HaltReason {
-        let halt = self.try_run_to(goal);
-        self.halt_reason(halt)
+        self.try_run_to(goal).unwrap_or_else(|halt| halt)
     }
 
     fn is_stopped(&mut self) -> bool {
@@ -73,44 +59,13 @@ impl Stepper for TargetStepper<'_, '_> {
 }
 
 impl TargetStepper<'_, '_> {
-    fn registers(&self) -> Registers {
-        self.debugger.registers()
-    }
-
-    fn halt_reason(&mut self, halt: ExecResult<HaltReason>) -> HaltReason {
-        match halt {
-            Ok(halt) | Err(ExecError::Halted(halt)) => halt,
-            Err(ExecError::Failed(problem)) => {
-                self.debugger.boards.target_mut().set_error(problem);
-                HaltReason::TargetError
-            }
-            Err(ExecError::Kernel(error)) => {
-                let target = self.debugger.boards.target_mut();
-                target.set_error(target.describe(error));
-                HaltReason::TargetError
-            }
-        }
-    }
-
-    fn breakpoints(&self) -> Vec<u16> {
-        self.debugger.stops.addresses().collect()
-    }
-
-    /// Executes one instruction; a breakpoint in an interrupt service that starts halts the board.
-    fn try_step(&mut self) -> ExecResult<HaltReason> {
-        let at = self.registers().pc;
-        self.step_from(at)?;
-        let is_break = self.debugger.stops.has_breakpoint(self.registers().pc);
-        Ok(if is_break && self.debugger.is_stopped_by_breakpoint() {
-            HaltReason::Breakpoint
-        } else {
-            HaltReason::Completed
-        })
+    fn target(&mut self) -> &mut Target {
+        self.debugger.boards.target_mut()
     }
 
     /// Executes the instruction at `at`, where the program is halted.
     fn step_from(&mut self, at: u16) -> ExecResult<()> {
-        let now = self.registers();
+        let now = self.debugger.registers();
         // An RST 6 of the program itself is skipped.
         let is_rst_6 = self.debugger.peek(at) == RST_6;
         let after = match is_rst_6 {
@@ -124,19 +79,18 @@ impl TargetStepper<'_, '_> {
             return Ok(());
         }
         loop {
-            let mut addresses = self.breakpoints();
+            let mut addresses: Vec<u16> = self.debugger.stops.addresses().collect();
             addresses.retain(|address| *address != at);
             addresses.push(next);
             self.run_until_stopped(&addresses)?;
-            if self.registers().pc == next {
+            if self.debugger.registers().pc == next {
                 return Ok(());
             }
             if self.debugger.is_stopped_by_breakpoint() {
-                return Err(ExecError::Halted(HaltReason::Breakpoint));
+                return Err(HaltReason::Breakpoint);
             }
             // A breakpoint in an interrupt service whose condition does not hold.
-            let inside = self.registers().pc;
-            self.step_from(inside)?;
+            self.step_from(self.debugger.registers().pc)?;
         }
     }
 
@@ -147,29 +101,29 @@ impl TargetStepper<'_, '_> {
             Goal::Address(address) => (Some(address), 0),
             Goal::Return { address, sp } => (Some(self.code_after_call(address)), sp),
             Goal::ReturnAbove(_) | Goal::True(_) => {
-                return Err(ExecError::Failed("no return address found on the stack".to_owned()));
+                return Err(self.target().fail("no return address found on the stack"));
             }
         };
         loop {
-            let addresses: Vec<u16> = self.breakpoints().into_iter().chain(to).collect();
-            let at = self.registers().pc;
-            let is_held = !self.debugger.boards.target_mut().running;
+            let addresses: Vec<u16> = self.debugger.stops.addresses().chain(to).collect();
+            let at = self.debugger.registers().pc;
+            let is_held = !self.target().running;
             let is_waiting =
                 is_held && (addresses.contains(&at) || self.debugger.peek(at) == RST_6);
             if is_waiting {
                 self.step_from(at)?;
             }
-            if !is_waiting || !addresses.contains(&self.registers().pc) {
+            if !is_waiting || !addresses.contains(&self.debugger.registers().pc) {
                 self.run_until_stopped(&addresses)?;
             }
-            let now = self.registers();
-            let is_break = self.debugger.stops.has_breakpoint(now.pc);
-            if is_break && self.debugger.is_stopped_by_breakpoint() {
+            let now = self.debugger.registers();
+            if self.debugger.is_stopped_by_breakpoint() {
                 return Ok(HaltReason::Breakpoint);
             }
             if to == Some(now.pc) && now.sp >= min_sp {
                 return Ok(HaltReason::Completed);
             }
+            let is_break = self.debugger.stops.has_breakpoint(now.pc);
             if self.debugger.peek(now.pc) == RST_6 && !is_break {
                 return Ok(HaltReason::Breakpoint);
             }
@@ -180,55 +134,49 @@ impl TargetStepper<'_, '_> {
     /// follow the call, and RST 6 must not replace one of them.
     fn code_after_call(&self, address: u16) -> u16 {
         let code = self.debugger.code();
-        match code.line_at(address) {
-            Some(line) if !line.is_code => {
-                let later = code.lines().filter(|line| line.is_code && line.address > address);
-                later.map(|line| line.address).min().unwrap_or(address)
-            }
-            _ => address,
+        if code.line_at(address).is_none_or(|line| line.is_code) {
+            return address;
         }
+        let later = code.lines().filter(|line| line.is_code && line.address > address);
+        later.map(|line| line.address).min().unwrap_or(address)
     }
 
     /// Resumes the program until it halts at one of the addresses, or the caller stops it.
     fn run_until_stopped(&mut self, addresses: &[u16]) -> ExecResult<()> {
         loop {
+            // Again after zeros on the line: nobody sent them, it is a line fault.
             self.resume(addresses)?;
-            loop {
-                if let Some(state) = self.wait(STOP_POLL_INTERVAL)? {
-                    match self.record_halt(state)? {
-                        HaltCause::Instruction => return Ok(()),
-                        // Nobody sent them: a line fault.
-                        HaltCause::Zeros => break,
-                    }
+            if let Some(state) = self.wait(STOP_POLL_INTERVAL)? {
+                if !self.record_halt(state)? {
+                    return Ok(());
                 }
-                if (self.should_stop)(self.debugger) {
-                    return self.break_in();
-                }
+            } else if (self.should_stop)(self.debugger) {
+                return self.break_in();
             }
         }
     }
 
+    /// Resumes the program unless it runs.
     fn resume(&mut self, addresses: &[u16]) -> ExecResult<()> {
-        let target = self.debugger.boards.target_mut();
+        let target = self.target();
         if target.running {
             return Ok(());
         }
         if !target.is_loaded {
-            let problem = "the last restart failed; restart again";
-            return Err(ExecError::Failed(problem.to_owned()));
+            return Err(target.fail("the last restart failed; restart again"));
         }
         let mut addresses = addresses.to_vec();
         addresses.extend(target.program.break_in.map(|symbols| symbols.stop_address));
         addresses.sort_unstable();
         addresses.dedup();
         if addresses.len() > MAX_BREAKPOINTS {
-            let problem = format!(
+            return Err(target.fail(format!(
                 "the kernel supports at most {MAX_BREAKPOINTS} breakpoints; the command needs \
                  {addresses:04X?}"
-            );
-            return Err(ExecError::Failed(problem));
+            )));
         }
-        target.kernel.get_mut().resume(target.stopped.stop_number, &addresses)?;
+        let resumed = target.kernel.get_mut().resume(target.stopped.stop_number, &addresses);
+        target.checked(resumed)?;
         target.resumed_at = target.kernel.get_mut().now();
         target.running = true;
         let unsent = std::mem::take(&mut target.unsent);
@@ -237,41 +185,42 @@ impl TargetStepper<'_, '_> {
         }
         let paused = target.kernel.get_mut().wait_until_receiving();
         target.send(&unsent);
-        Ok(paused?)
+        target.checked(paused)
     }
 
     fn wait(&mut self, time: Duration) -> ExecResult<Option<StoppedState>> {
-        let target = self.debugger.boards.target_mut();
+        let target = self.target();
         let state = target.kernel.get_mut().wait(time);
         target.receive_output();
-        Ok(state?)
+        target.checked(state)
     }
 
-    /// Records the state of the halted program, and returns what halted it.
-    fn record_halt(&mut self, state: StoppedState) -> ExecResult<HaltCause> {
-        let target = self.debugger.boards.target_mut();
+    /// Records the state of the halted program; returns `true` if zeros on the line have halted it.
+    fn record_halt(&mut self, state: StoppedState) -> ExecResult<bool> {
+        let target = self.target();
         target.record_halt(state);
         let cause = target.resolve_break_in();
-        let registers = target.registers();
-        target.twin.events.push_back(TwinEvent::Halted(registers));
-        Ok(cause?)
+        target.twin.events.push_back(TwinEvent::Halted(target.registers()));
+        target.checked(cause)
     }
 
     /// Halts the program with zeros on the line.
     fn break_in(&mut self) -> ExecResult<()> {
-        let target = self.debugger.boards.target_mut();
+        let target = self.target();
         if target.program.break_in.is_none() {
-            let problem = "this program has no interrupt service that halts it \
-                           (firmware/z80/place.asm): set a breakpoint on its path, or press reset \
-                           on the board";
-            return Err(ExecError::Failed(problem.to_owned()));
+            return Err(target.fail(
+                "this program has no interrupt service that halts it (firmware/z80/place.asm): \
+                 set a breakpoint on its path, or press reset on the board",
+            ));
         }
-        let Some(state) = target.kernel.get_mut().break_in()? else {
-            let problem = "the program does not halt: its interrupts are disabled; press reset on \
-                           the board, or continue to a breakpoint";
-            return Err(ExecError::Failed(problem.to_owned()));
+        let halted = target.kernel.get_mut().break_in();
+        let Some(state) = target.checked(halted)? else {
+            return Err(target.fail(
+                "the program does not halt: its interrupts are disabled; press reset on the \
+                 board, or continue to a breakpoint",
+            ));
         };
         self.record_halt(state)?;
-        Err(ExecError::Halted(HaltReason::Paused))
+        Err(HaltReason::Paused)
     }
 }

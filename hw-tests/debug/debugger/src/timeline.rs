@@ -17,9 +17,11 @@ pub use calls::OpenCall;
 pub(crate) use history::Touched;
 use history::{History, Snapshot};
 
+type Board = BoardModel<QueueLine>;
+
 /// A simulated board at one step of its recorded past.
 pub(crate) struct Timeline {
-    board: BoardModel<QueueLine>,
+    board: Board,
     present: Present,
     history: History,
     origin: Snapshot,
@@ -55,7 +57,6 @@ struct Present {
 }
 
 /// A step to return to, with the input that it has yet to receive.
-#[derive(Debug, Clone, Copy)]
 pub(crate) struct Bookmark {
     step: u64,
     inputs_sent: usize,
@@ -75,7 +76,7 @@ pub(crate) type ReplayVisitor<'v> = &'v mut dyn FnMut(&Timeline, Option<StepOutc
 
 impl Timeline {
     /// Creates a timeline that begins with the present state of a board.
-    pub(crate) fn new(mut board: BoardModel<QueueLine>) -> Self {
+    pub(crate) fn new(mut board: Board) -> Self {
         let (present, mut recorded_output) = (Present::default(), Vec::new());
         let mut executed = AddressSet::default();
         let origin = Snapshot::of(&mut board, &present, &mut recorded_output, &mut executed);
@@ -93,7 +94,7 @@ impl Timeline {
         }
     }
 
-    pub(crate) fn board(&self) -> &BoardModel<QueueLine> {
+    pub(crate) fn board(&self) -> &Board {
         &self.board
     }
 
@@ -141,10 +142,7 @@ impl Timeline {
         outcome
     }
 
-    fn step_with(
-        &mut self,
-        advance: impl FnOnce(&mut BoardModel<QueueLine>) -> StepOutcome,
-    ) -> StepOutcome {
+    fn step_with(&mut self, advance: impl FnOnce(&mut Board) -> StepOutcome) -> StepOutcome {
         if self.present.step >= self.snapshot_due {
             if self.history.next_due(self.present.step) <= self.present.step {
                 let Self { board, present, recorded_output, executed, .. } = self;
@@ -206,7 +204,12 @@ impl Timeline {
         let Some(snapshot) = self.history.snapshot_before(step) else { return false };
         (self.board, self.present) = snapshot.restored(&self.recorded_output);
         (self.executed, self.snapshot_due) = (AddressSet::default(), 0);
-        self.replay_to(step);
+        while self.present.step < step {
+            self.replayed_steps += 1;
+            if self.step() == StepOutcome::Idle {
+                break;
+            }
+        }
         true
     }
 
@@ -219,15 +222,6 @@ impl Timeline {
     pub(crate) fn return_to(&mut self, bookmark: Bookmark) {
         self.seek(bookmark.step);
         self.present.inputs_sent = self.present.inputs_sent.max(bookmark.inputs_sent);
-    }
-
-    fn replay_to(&mut self, step: u64) {
-        while self.present.step < step {
-            self.replayed_steps += 1;
-            if self.step() == StepOutcome::Idle {
-                break;
-            }
-        }
     }
 
     /// Executes the recorded steps of a range again. Bus cycles are recorded if `traces`, which is
@@ -279,7 +273,7 @@ impl Timeline {
     }
 
     /// Modifies the board and discards the history, which does not lead to the new state.
-    pub(crate) fn change(&mut self, change: impl FnOnce(&mut BoardModel<QueueLine>)) {
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut Board)) {
         change(&mut self.board);
         let Present { inputs_delivered, inputs_sent, .. } = &mut self.present;
         self.history = self.history.restarted(*inputs_delivered..*inputs_sent);

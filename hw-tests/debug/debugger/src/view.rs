@@ -11,11 +11,8 @@ use std::cell::Cell;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::commands::{self, Command, CommandOutcome, Pane, execute};
-use super::debugger::Debugger;
-use super::exec::HaltReason;
-use super::motions::{Motion, MotionKind};
-use super::render;
+use super::commands::{self, Command, CommandOutcome, CommandResult, Pane, execute};
+use crate::{Debugger, HaltReason, Motion, render};
 use prompt::Prompt;
 
 /// The keys that are no letters of commands, or do more than the command.
@@ -169,18 +166,22 @@ impl Screen {
         let is_control = held == KeyModifiers::CONTROL || held == KeyModifiers::ALT;
         match (self.prompt.take(), code) {
             (_, KeyCode::Char('c')) if is_control => {
-                self.status = "nothing runs; q ends the session".to_owned();
-                None
+                self.refuse("nothing runs; q ends the session")
             }
             (Some(prompt), _) => self.type_into(debugger, prompt, key),
             (None, KeyCode::Char(_)) if is_control => {
-                self.status = "no letters with Ctrl or Alt; ? shows all keys".to_owned();
-                None
+                self.refuse("no letters with Ctrl or Alt; ? shows all keys")
             }
             (None, KeyCode::Char('q')) => self.wants_to_quit(debugger).then(|| "quit".to_owned()),
             (None, KeyCode::Char(letter)) => self.command_of(debugger, letter),
             (None, code) => self.handle_control_key(debugger, code),
         }
+    }
+
+    /// Shows why a key has no command.
+    pub(super) fn refuse<T>(&mut self, why: &str) -> Option<T> {
+        self.status = why.to_owned();
+        None
     }
 
     /// Handles `q`; returns `true` if it ends the session. Where there is a past, which is then
@@ -199,26 +200,23 @@ impl Screen {
         // The key of a motion is the letter of its command.
         let command = Command::find(&key.to_string());
         let motion = command.and_then(|command| Motion::by_command(command.name));
+        let typed = |address| render::source_number(address, 4);
         match (motion, key) {
-            (Some(MotionKind::ToInstruction(_)), _) => {
-                let address = self.address_at_cursor(debugger)?;
-                return Some(format!("{key} {}", render::source_number(address, 4)));
+            (Some(Motion::ToInstruction(_)), _) => {
+                return Some(format!("{key} {}", typed(self.address_at_cursor(debugger)?)));
             }
-            (Some(MotionKind::ToByte(_)), _) => {
-                return Some(format!(
-                    "{key} {}",
-                    render::source_number(self.memory_address(debugger), 4)
-                ));
+            (Some(Motion::ToByte(_)), _) => {
+                return Some(format!("{key} {}", typed(self.memory_address(debugger))));
             }
             (Some(_), _) | (None, 'R') => return Some(key.to_string()),
             (None, 'b') => {
                 let address = self.address_at_cursor(debugger)?;
                 let is_set = debugger.stops.has_breakpoint(address);
                 let command = if is_set { "delete" } else { "break" };
-                return Some(format!("{command} {}", render::source_number(address, 4)));
+                return Some(format!("{command} {}", typed(address)));
             }
             (None, 'e') => {
-                let address = render::source_number(self.memory_address(debugger), 4);
+                let address = typed(self.memory_address(debugger));
                 self.prompt = Some(Prompt::new(':', &format!("set [{address}] = ")));
             }
             (None, ':' | '/') => self.prompt = Some(Prompt::new(key, "")),
@@ -255,11 +253,7 @@ impl Screen {
     }
 
     /// Shows the outcome of a command; returns `false` if it ends the session.
-    fn show_outcome(
-        &mut self,
-        debugger: &mut Debugger,
-        outcome: Result<CommandOutcome, String>,
-    ) -> bool {
+    fn show_outcome(&mut self, debugger: &mut Debugger, outcome: CommandResult) -> bool {
         match outcome {
             Err(message) => self.show_message(&message),
             Ok(CommandOutcome::Quit) => return false,

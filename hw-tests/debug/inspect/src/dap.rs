@@ -19,9 +19,7 @@ const KEYS: &str = "program case fen square stopOnEntry type request name noDebu
                     serverReadyAction suppressMultipleSessionWarning";
 
 pub(super) fn serve() -> CommandResult {
-    let input = io::BufReader::new(io::stdin());
-    let mut output = io::stdout().lock();
-    dap::serve(input, &mut output, &launch)
+    dap::serve(io::BufReader::new(io::stdin()), &mut io::stdout().lock(), &launch)
         .map_err(|error| CommandError::new(ENVIRONMENT, format!("the client: {error}")))?;
     Ok(0)
 }

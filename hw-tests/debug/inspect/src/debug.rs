@@ -63,8 +63,7 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     let mut session = args.session.start(&mut |_| stop.load(Ordering::Relaxed))?;
     session.debugger.reload = args.session.reload();
     for place in &args.r#break {
-        let line = format!("break {place}");
-        commands::execute(&mut session.debugger, &line, &mut |_| true)
+        commands::execute(&mut session.debugger, &format!("break {place}"), &mut |_| true)
             .map_err(|problem| CommandError::new(USAGE, format!("--break {place}: {problem}")))?;
     }
     let plain = args.plain || (is_dumb() && has_terminal());

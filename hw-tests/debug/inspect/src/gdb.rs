@@ -37,8 +37,7 @@ pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
     let refused = |peer: SocketAddr, why: &dyn Display| {
         cli_support::eprint_message!("{peer} rejected: {why}");
     };
-    let accept_connections = accept_connections(listener, refused).map_err(failed)?;
-    for mut visitor in accept_connections {
+    for mut visitor in accept_connections(listener, refused).map_err(failed)? {
         let peer = *visitor.peer;
         cli_support::eprint_message!("{peer} is connected");
         let mut client = GdbClient::new(&mut visitor.stream);

@@ -15,10 +15,13 @@ mod workload;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use cli_support::exit::CommandResult;
+use cli_support::exit::{CommandError, CommandResult};
 use cli_support::file_roles::ArgumentRole;
 use cli_support::file_roles::FileRole::{Read, ReadAfter, ReadFolder, Search, Write, WriteFolder};
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
+
+/// A result, or an error with an exit code.
+type ExitResult<T> = Result<T, CommandError>;
 
 /// Debugger, profiler and coverage for Z80 code on a simulated or real board.
 #[derive(Parser)]

@@ -19,6 +19,7 @@ use serde_json::json;
 use super::sampling::Sampling;
 use super::target::{TargetArgs, target_error};
 use super::workload::Workload;
+use crate::ExitResult;
 use cli_support::output::{json_line, print};
 use sargon_corpus::args::{NamedPosition, PositionStream};
 
@@ -112,12 +113,12 @@ fn write_profiles(
 }
 
 fn sample(args: &ProfileArgs, profile: &BoardProfile) -> CommandResult {
-    let sampling = Sampling { sample_count: args.samples, json: args.json };
-    let Workload { positions, behaviour, send, .. } = &args.workload;
+    let sampling = Sampling { sample_count: args.samples as usize, json: args.json };
+    let Workload { positions, behaviour, user } = &args.workload;
     if let Some(program) = args.workload.load(profile)? {
         let kernel = args.line.connect(profile)?;
         let mut debugger = open_program(profile, program, kernel).map_err(target_error)?;
-        return sampling.program(&mut debugger, send.as_deref().unwrap_or_default());
+        return sampling.program(&mut debugger, user.send.as_deref().unwrap_or_default());
     }
     let mut positions = positions.open(false)?;
     let mut all = Vec::new();
@@ -134,20 +135,15 @@ fn sample(args: &ProfileArgs, profile: &BoardProfile) -> CommandResult {
     positions.finish(Ok(0))
 }
 
-fn report(
-    args: &ProfileArgs,
-    counter: &StepCounter,
-    code: &CodeMap,
-) -> Result<String, CommandError> {
+fn report(args: &ProfileArgs, counter: &StepCounter, code: &CodeMap) -> ExitResult<String> {
     let routines = routine_times(counter, code);
     let lines = line_times(counter, code);
     if args.json {
         return json_line(&json!({ "routines": routines, "lines": lines }));
     }
     if !args.annotate.is_empty() {
-        let annotated = |file| Ok(annotated_source(find_file(code, file)?, counter, code));
-        let files: Result<Vec<String>, CommandError> =
-            args.annotate.iter().map(String::as_str).map(annotated).collect();
+        let annotated = |file: &String| Ok(annotated_source(find_file(code, file)?, counter, code));
+        let files: ExitResult<Vec<String>> = args.annotate.iter().map(annotated).collect();
         return Ok(files?.join("\n"));
     }
     Ok(format!("{}\n{}", routine_table(&routines), line_table(&lines, args.lines, code)))

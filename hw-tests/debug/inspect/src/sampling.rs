@@ -6,12 +6,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use board_debugger::{Debugger, ExecCommand, HaltReason, describe_halt};
+use board_debugger::{
+    Debugger, ExecCommand, HaltReason, describe_halt, encode_request, parse_replies,
+};
 use board_simulator::profiling::{RoutineMap, qualified_name};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use cli_support::output::{json_line, print};
 use firmware::code_map::CodeMap;
-use firmware_wire::{Decoder, DecoderEvent, REPLY_BIT, Request, kind};
+use firmware_wire::{Reply, Request};
 use sargon_corpus::encode;
 use sargon_reference::Position;
 use serde_json::json;
@@ -30,9 +32,10 @@ const MAX_SAMPLES_PER_ROUND: usize = 2_000;
 const MAX_POLLS_PER_SAMPLE: u32 = 4;
 
 /// The samples of a program.
-#[derive(Debug, Clone, Default)]
+#[derive(Default)]
 struct Samples {
-    counts: BTreeMap<u16, u64>,
+    /// PC at each of them.
+    places: Vec<u16>,
     random: u32,
 }
 
@@ -66,23 +69,18 @@ impl Samples {
         if halt != HaltReason::Paused {
             return Err(CommandError::new(ENVIRONMENT, describe_halt(debugger, halt)));
         }
-        *self.counts.entry(debugger.registers().pc).or_default() += 1;
+        self.places.push(debugger.registers().pc);
         Ok(())
-    }
-
-    /// Returns the number of all samples.
-    fn count(&self) -> u64 {
-        self.counts.values().sum()
     }
 
     /// Returns the sampled routines, the most frequent first.
     fn routines(&self, code: &CodeMap) -> Vec<SampledRoutine> {
         let regions = RoutineMap::new(code, []);
         let mut found: BTreeMap<u16, u64> = BTreeMap::new();
-        for (place, samples) in &self.counts {
-            *found.entry(regions.owner(*place).unwrap_or(*place)).or_default() += samples;
+        for place in &self.places {
+            *found.entry(regions.owner(*place).unwrap_or(*place)).or_default() += 1;
         }
-        let all = self.count().max(1) as f64;
+        let all = self.places.len().max(1) as f64;
         let routine = |(start, samples): (u16, u64)| {
             let share = samples as f64 / all;
             let error = (share * (1.0 - share) / all).sqrt() * 100.0;
@@ -106,7 +104,7 @@ fn sample_table(routines: &[SampledRoutine]) -> String {
 
 pub(super) struct Sampling {
     /// The number of samples to take.
-    pub(super) sample_count: u64,
+    pub(super) sample_count: usize,
     pub(super) json: bool,
 }
 
@@ -115,7 +113,7 @@ impl Sampling {
     pub(super) fn program(&self, debugger: &mut Debugger, input: &[u8]) -> CommandResult {
         let _ = debugger.send(input); // fails only while stepping back
         let mut samples = Samples::default();
-        while samples.count() < self.sample_count {
+        while samples.places.len() < self.sample_count {
             samples.take_sample(debugger)?;
         }
         self.show(&samples.routines(debugger.code()))
@@ -127,8 +125,7 @@ impl Sampling {
         let mut samples = Samples::default();
         let mut next = all.iter().cycle();
         let (mut in_flight, mut first_reply, mut samples_in_round, mut empty_rounds) = (1, 0, 0, 0);
-        while samples.count() < self.sample_count {
-            let before = samples.clone();
+        while samples.places.len() < self.sample_count {
             samples.take_sample(debugger)?;
             samples_in_round += 1;
             if count_replies(&debugger.output()[first_reply..]) < in_flight {
@@ -138,14 +135,16 @@ impl Sampling {
                 continue;
             }
             // This sample was taken after the replies, while the board was idle.
-            samples = before;
+            samples.places.pop();
             empty_rounds = if samples_in_round == 1 { empty_rounds + 1 } else { 0 };
             if empty_rounds == MAX_EMPTY_ROUNDS {
                 return Err(CommandError::new(ENVIRONMENT, TOO_FAST));
             }
             (in_flight, first_reply, samples_in_round) =
                 (POSITIONS_PER_ROUND, debugger.output().len(), 0);
-            let requests = next.by_ref().take(in_flight).flat_map(request);
+            let request = |position| Request::Position { squares: encode::squares(position) };
+            let requests = next.by_ref().take(in_flight).map(request);
+            let requests = requests.flat_map(|request| encode_request(&request));
             let _ = debugger.send(&requests.collect::<Vec<u8>>()); // fails only while stepping back
         }
         self.show(&samples.routines(debugger.code()))
@@ -161,17 +160,7 @@ impl Sampling {
     }
 }
 
-fn request(position: &Position) -> Vec<u8> {
-    let request = Request::Position { squares: encode::squares(position) };
-    request.frame(1).expect("it fits a frame").encode()
-}
-
 /// Returns the number of positions with a complete reply.
 fn count_replies(received: &[u8]) -> usize {
-    let mut decoder = Decoder::default();
-    let is_end = |event: &DecoderEvent| match event {
-        DecoderEvent::Frame(frame) => frame.kind == kind::POSITION_END + REPLY_BIT,
-        DecoderEvent::Invalid(_) => false,
-    };
-    received.iter().filter_map(|byte| decoder.push(*byte)).filter(is_end).count()
+    parse_replies(received).filter(|reply| matches!(reply, Reply::PositionEnd(_))).count()
 }

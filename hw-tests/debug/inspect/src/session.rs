@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use board_debugger::{
-    Debugger, ProgramError, ProgramFile, Reload, RunAborted, ShouldStop, open_program,
+    Debugger, ProgramError, ProgramFile, Reload, RunAborted, ShouldStop, open_program, parse_number,
 };
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE};
@@ -18,6 +18,8 @@ use sargon_debugging::{
 };
 
 use super::target::{TargetArgs, target_error};
+use crate::ExitResult;
+use tdlasm::syntax::lex::symbol;
 
 #[derive(Args)]
 pub(super) struct SessionArgs {
@@ -45,25 +47,26 @@ pub(super) struct SessionArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Program")]
 pub(super) struct ProgramArgs {
     /// Layout file (TOML) of a program; without it `.PROG.` begins at the start of the board's RAM
-    #[arg(long, value_name = "FILE", help_heading = "Program")]
+    #[arg(long, value_name = "FILE")]
     pub(super) layout: Option<PathBuf>,
     /// Define a symbol before a program's first line
-    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define, help_heading = "Program")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define)]
     pub(super) define: Vec<(String, u16)>,
     /// Also search this folder for included files
-    #[arg(short = 'I', long = "include", value_name = "FOLDER", help_heading = "Program")]
+    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
     pub(super) include: Vec<PathBuf>,
     /// Symbols and lines of a program: a symbol file, map or listing of any assembler or linker; the
     /// default is the first such file of the same name
-    #[arg(long, value_name = "FILE", help_heading = "Program")]
+    #[arg(long, value_name = "FILE")]
     pub(super) symbols: Vec<PathBuf>,
     /// Address of a binary
-    #[arg(long, value_name = "ADDRESS", value_parser = testfile_suite::parse_address, help_heading = "Program")]
+    #[arg(long, value_name = "ADDRESS", value_parser = testfile_suite::parse_address)]
     pub(super) origin: Option<u16>,
     /// Entry point of a program: a label or a number
-    #[arg(long, value_name = "ADDRESS", help_heading = "Program")]
+    #[arg(long, value_name = "ADDRESS")]
     pub(super) entry: Option<String>,
 }
 
@@ -94,6 +97,13 @@ pub(super) struct StartedSession {
 }
 
 impl StartedSession {
+    /// A session at the first instruction of a user's program, with the evaluator's panes if it
+    /// contains the evaluator.
+    pub(super) fn program(mut debugger: Debugger) -> Self {
+        add_panes(&mut debugger);
+        Self { debugger, outcome: EntryOutcome::Reached, message: None, is_program: true }
+    }
+
     /// Returns the exit code of a session without interaction: 1 if the call was not reached in
     /// time, 4 if there is no such call.
     pub(super) fn exit_code(&self) -> u8 {
@@ -114,10 +124,7 @@ impl SessionArgs {
     }
 
     /// Starts a session at the call, or the first instruction.
-    pub(super) fn start(
-        &self,
-        should_stop: ShouldStop<'_>,
-    ) -> Result<StartedSession, CommandError> {
+    pub(super) fn start(&self, should_stop: ShouldStop<'_>) -> ExitResult<StartedSession> {
         if is_test_file(&self.target) {
             return self.case();
         }
@@ -136,14 +143,14 @@ impl SessionArgs {
     }
 
     /// Starts a session at the call of a case of a test file, on a simulated board.
-    fn case(&self) -> Result<StartedSession, CommandError> {
+    fn case(&self) -> ExitResult<StartedSession> {
         let usage = |problem| CommandError::new(USAGE, problem);
         let missing = "missing case after the test file; `hw-tests test --list` shows them";
         let name = self.square_or_case.as_deref().ok_or_else(|| usage(missing))?;
         if self.line.uses_kernel() {
             return Err(usage("cases are debugged on a simulated board: omit the port"));
         }
-        case::open(&self.line.profile()?, &self.target, name)
+        case::open(&self.line.profile()?, Path::new(&self.target), name)
     }
 
     /// Returns the program's file; `None` for a position or a case.
@@ -154,45 +161,30 @@ impl SessionArgs {
 
     /// Returns how to load the program on the simulated board again; `None` for other sessions.
     pub(super) fn reload(&self) -> Option<Reload> {
-        let path = self.program_path().filter(|_| !self.line.uses_kernel())?;
-        let file = self.program.file(path);
+        let file = self.program.file(self.program_path().filter(|_| !self.line.uses_kernel())?);
         let profile = self.line.profile().ok()?;
         Some(Box::new(move || {
             let program = file.load(&profile).map_err(|error| error.to_string())?;
             let debugger = open_program(&profile, program, None);
-            let debugger = debugger.map_err(|error| error.to_string())?;
-            Ok(StartedSession::program(debugger).debugger)
+            Ok(StartedSession::program(debugger.map_err(|error| error.to_string())?).debugger)
         }))
     }
 
-    fn program(&self) -> Result<StartedSession, CommandError> {
+    fn program(&self) -> ExitResult<StartedSession> {
         if self.target.contains(['/', ' ']) && parse_position(&self.target).is_ok() {
-            let problem = "missing square after the position, such as e4";
-            return Err(CommandError::new(USAGE, problem));
+            return Err(CommandError::new(USAGE, "missing square after the position, such as e4"));
         }
         let profile = self.line.profile()?;
         let program = self.program.file(&self.target).load(&profile).map_err(program_error)?;
-        if !program.warnings.is_empty() {
-            eprint!("{}", program.warnings);
-        }
+        eprint!("{}", program.warnings);
         let kernel = self.line.connect(&profile)?;
-        let debugger = open_program(&profile, program, kernel).map_err(target_error)?;
-        Ok(StartedSession::program(debugger))
+        Ok(StartedSession::program(open_program(&profile, program, kernel).map_err(target_error)?))
     }
 }
 
 /// Returns `true` if a path is that of a test file.
 pub(super) fn is_test_file(path: &str) -> bool {
     path.ends_with(case::ENDING)
-}
-
-impl StartedSession {
-    /// A session at the first instruction of a user's program, with the evaluator's panes if it
-    /// contains the evaluator.
-    pub(super) fn program(mut debugger: Debugger) -> Self {
-        add_panes(&mut debugger);
-        Self { debugger, outcome: EntryOutcome::Reached, message: None, is_program: true }
-    }
 }
 
 pub(super) fn session_error(error: SessionError) -> CommandError {
@@ -215,18 +207,14 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
 /// `NAME` or `NAME=VALUE`; without a value it is 1.
 fn parse_define(text: &str) -> Result<(String, u16), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
-    let number = board_debugger::parse_number(value.trim());
-    let number = number
-        .ok_or_else(|| format!("invalid number '{value}': expected one such as 12 or 1FH"))?;
-    let is_symbol =
-        tdlasm::syntax::lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());
-    if is_symbol {
-        Ok((name.to_owned(), number))
-    } else {
-        Err(format!(
-            "invalid symbol '{name}': expected letters, digits, $, % and ., and no digit in front"
-        ))
+    let invalid = || format!("invalid number '{value}': expected one such as 12 or 1FH");
+    let number = parse_number(value.trim()).ok_or_else(invalid)?;
+    if symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty()) {
+        return Ok((name.to_owned(), number));
     }
+    Err(format!(
+        "invalid symbol '{name}': expected letters, digits, $, % and ., and no digit in front"
+    ))
 }
 
 /// Returns the parser of times of the board.

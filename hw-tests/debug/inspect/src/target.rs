@@ -17,6 +17,7 @@ use hil_harness::board::{BoardKind, RecordOptions};
 use hil_harness::live::BoardConfig;
 use rcflash_link::rig::{DEFAULT_BOARD, RigFile};
 
+use crate::ExitResult;
 use link_kernel::LinkKernel;
 
 #[derive(Debug, Args)]
@@ -72,7 +73,7 @@ impl TargetArgs {
     pub(super) fn connect(
         &self,
         profile: &BoardProfile,
-    ) -> Result<Option<Box<dyn DebugKernel>>, CommandError> {
+    ) -> ExitResult<Option<Box<dyn DebugKernel>>> {
         let Some((board, _)) = self.choose_board()? else { return Ok(None) };
         if let Some(file) = self.record.as_ref().filter(|file| !self.force && file.is_file()) {
             let file = file.escaped();
@@ -84,8 +85,7 @@ impl TargetArgs {
         let (force, cases) = (self.force, vec!["debug".to_owned()]);
         plan.recording = self.record.clone().map(|file| RecordOptions { file, cases, force });
         plan.reconnect_timeout = Duration::ZERO;
-        let monitor = build(profile, ProgramKind::Monitor)?;
-        let reached = plan.connect(&monitor.bytes);
+        let reached = plan.connect(&build(profile, ProgramKind::Monitor)?.bytes);
         let (board, link) = reached.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
         Ok(Some(Box::new(LinkKernel::new(link, board))))
     }

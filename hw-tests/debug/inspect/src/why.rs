@@ -90,15 +90,13 @@ fn find_case(args: &WhyArgs) -> Result<Case, CommandError> {
     let mut cases = Vec::new();
     for path in &args.corpus {
         let text = String::from_utf8_lossy(&read(path)?).into_owned();
-        let name = path.display().to_string();
-        let some = corpus::parse_positions(&name, &text);
+        let some = corpus::parse_positions(&path.display().to_string(), &text);
         cases.extend(some.map_err(|error| CommandError::new(ENVIRONMENT, error))?);
     }
     if args.corpus.is_empty() {
         cases = corpus::builtin_corpus().map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     }
-    let found = cases.into_iter().find(|case| case.id == args.case);
-    found.ok_or_else(|| {
+    cases.into_iter().find(|case| case.id == args.case).ok_or_else(|| {
         let problem =
             format!("unknown case '{}'; `hw-tests run --list` lists the cases", args.case);
         CommandError::new(NOTHING_SELECTED, problem)

@@ -17,6 +17,7 @@ use sargon_corpus::encode;
 use sargon_debugging::start_evaluator;
 
 use super::session::{ProgramArgs, board_time, program_error};
+use crate::ExitResult;
 
 /// Maximum T-states of a position.
 const MAX_POSITION_T_STATES: u64 = 20_000_000;
@@ -28,26 +29,22 @@ pub(super) struct Workload {
     /// The evaluator's behaviour
     #[arg(long, value_name = "corrected|original|fast", default_value_t)]
     pub(super) behaviour: Behaviour,
+    #[command(flatten)]
+    pub(super) user: UserProgram,
+}
+
+/// Options for a user's program.
+#[derive(Args)]
+#[command(next_help_heading = "Program")]
+pub(super) struct UserProgram {
     /// Measure this program instead of the evaluator: source (.asm), ELF (.elf) or Intel HEX (.hex)
-    #[arg(long, value_name = "FILE", help_heading = "Program")]
+    #[arg(long, value_name = "FILE")]
     pub(super) program: Option<PathBuf>,
     /// Run the program for this time of the board, or until it waits in HALT
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "1s",
-        value_parser = board_time(),
-        help_heading = "Program"
-    )]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = board_time())]
     run: Duration,
     /// Text to send to the program, with the escapes \r, \n and \xHH
-    #[arg(
-        long,
-        value_name = "TEXT",
-        requires = "program",
-        value_parser = unescape,
-        help_heading = "Program"
-    )]
+    #[arg(long, value_name = "TEXT", requires = "program", value_parser = unescape)]
     pub(super) send: Option<std::vec::Vec<u8>>,
     #[command(flatten)]
     how: ProgramArgs,
@@ -62,11 +59,8 @@ pub(super) struct Measured {
 impl Workload {
     /// Runs the program or the positions on simulated boards; each runs the evaluator with its
     /// behaviour.
-    pub(super) fn run(
-        &self,
-        boards: &[(&BoardProfile, Behaviour)],
-    ) -> Result<Measured, CommandError> {
-        if self.program.is_some() {
+    pub(super) fn run(&self, boards: &[(&BoardProfile, Behaviour)]) -> ExitResult<Measured> {
+        if self.user.program.is_some() {
             let runs = boards.iter().map(|(profile, _)| self.run_program(profile));
             return Ok(Measured { runs: runs.collect::<Result<_, _>>()?, positions: None });
         }
@@ -99,24 +93,19 @@ impl Workload {
     fn run_program(&self, profile: &BoardProfile) -> Result<(StepCounter, CodeMap), CommandError> {
         let program = self.load(profile)?.ok_or_else(|| CommandError::new(USAGE, "no program"))?;
         let (mut board, code) = board_with_program(profile, program)?;
-        board.line_mut().to_board.extend(self.send.iter().flatten());
+        board.line_mut().to_board.extend(self.user.send.iter().flatten());
         let mut counter = StepCounter::new(&code);
-        let t_states = self.run.as_secs_f64() * profile.clock_hz as f64;
-        counter.run(&mut board, t_states as u64);
+        counter.run(&mut board, (self.user.run.as_secs_f64() * profile.clock_hz as f64) as u64);
         Ok((counter, code))
     }
 
     /// Loads the program; `None` if positions are measured.
-    pub(super) fn load(
-        &self,
-        profile: &BoardProfile,
-    ) -> Result<Option<LoadedProgram>, CommandError> {
-        let Some(path) = &self.program else { return Ok(None) };
+    pub(super) fn load(&self, profile: &BoardProfile) -> ExitResult<Option<LoadedProgram>> {
+        let Some(path) = &self.user.program else { return Ok(None) };
         if !self.positions.is_empty() {
-            let problem = "--program excludes positions; omit one of them";
-            return Err(CommandError::new(USAGE, problem));
+            return Err(CommandError::new(USAGE, "--program excludes positions; omit one of them"));
         }
-        let program = self.how.file(path).load(profile).map_err(program_error)?;
+        let program = self.user.how.file(path).load(profile).map_err(program_error)?;
         eprint!("{}", program.warnings);
         Ok(Some(program))
     }
@@ -125,7 +114,7 @@ impl Workload {
 impl Measured {
     /// Describes what was measured, on a board.
     pub(super) fn title(&self, workload: &Workload, profile: &BoardProfile) -> String {
-        let name = workload.program.as_ref().and_then(|path| path.file_name());
+        let name = workload.user.program.as_ref().and_then(|path| path.file_name());
         let name = name.unwrap_or_default().to_string_lossy();
         match &self.positions {
             None => format!("{name} on {}", profile.name),

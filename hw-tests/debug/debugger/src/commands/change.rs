@@ -1,11 +1,9 @@
 //! Commands that modify registers, flags and memory, or send input to the board.
 
 use super::Effect;
-use crate::debugger::Debugger;
-use crate::expression::BoundExpression;
-use crate::location;
+use crate::expression::find_closing;
+use crate::{BoundExpression, Debugger, location, register_value, set_register};
 use cli_support::text::unescape;
-use z80_core::{register_value, set_register};
 
 /// Parses `REGISTER = X`, `FLAG = X`, `[ADDRESS] = X Y Z` or `{ADDRESS} = X`, a word; the `=` is
 /// optional.
@@ -24,9 +22,9 @@ pub(crate) fn set(debugger: &Debugger, text: &str) -> Result<Effect, String> {
             Ok(format!("{word:04X}H at {at:04X}H"))
         }));
     }
-    if text.starts_with('[') {
-        let close = closing_bracket(text).ok_or_else(form)?;
-        let address = location::parse_address(debugger, &text[1..close])?;
+    if let Some(text) = text.strip_prefix('[') {
+        let close = find_closing(text, '[', ']').ok_or_else(form)?;
+        let address = location::parse_address(debugger, &text[..close])?;
         let values = text[close + 1..].trim_start().trim_start_matches('=');
         let words = values.split([' ', ',']).filter(|word| !word.is_empty());
         let parse = |word: &str| Ok((location::parse(debugger, word)?, word.to_owned()));
@@ -57,15 +55,12 @@ pub(crate) fn set(debugger: &Debugger, text: &str) -> Result<Effect, String> {
     }
     Ok(Box::new(move |debugger| {
         debugger.can_modify()?;
-        set_register_or_flag(debugger, &name, value.value(&debugger.boards))
+        set_named(debugger, &name, value.value(&debugger.boards))
     }))
 }
 
-fn set_register_or_flag(
-    debugger: &mut Debugger,
-    name: &str,
-    number: u16,
-) -> Result<String, String> {
+/// Sets a register, a flag, IFF or IM.
+fn set_named(debugger: &mut Debugger, name: &str, number: u16) -> Result<String, String> {
     let (enabled, mode) = debugger.interrupt_state();
     let state = match name.to_ascii_uppercase().as_str() {
         "IFF" => Some((1, number == 1, mode.unwrap_or(0))),
@@ -76,7 +71,10 @@ fn set_register_or_flag(
         if number > most {
             return Err(format!("{number} does not fit {name}: expected 0 to {most}"));
         }
-        debugger.set_interrupt_state(enabled, mode)?;
+        if debugger.boards.live_target().is_some() {
+            return Err("the debug kernel sets neither IFF nor IM".to_owned());
+        }
+        debugger.change_simulated(|board| board.set_interrupt_state(enabled, mode));
         return Ok(format!("{name} is {number}"));
     }
     let mut registers = debugger.registers();
@@ -85,22 +83,6 @@ fn set_register_or_flag(
     }
     debugger.set_registers(&registers);
     Ok(format!("{name} is {number:04X}H"))
-}
-
-/// Returns the offset of the bracket that closes the one at the start.
-fn closing_bracket(text: &str) -> Option<usize> {
-    let mut depth = 0;
-    for (at, character) in text.char_indices() {
-        match character {
-            '[' => depth += 1,
-            ']' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(at);
-        }
-    }
-    None
 }
 
 /// Sends text to the board; see [`unescape`] for its escapes.

@@ -1,9 +1,8 @@
 //! Values of expressions: numbers, arrays and texts.
 
 use super::Effect;
-use crate::debugger::Debugger;
 use crate::expression::format_signed;
-use crate::{location, render};
+use crate::{Debugger, location, render};
 
 /// Maximum length of a text, in bytes.
 const MAX_TEXT_BYTES: u16 = 256;
@@ -63,10 +62,9 @@ pub(super) fn print(debugger: &Debugger, text: &str) -> Result<Effect, String> {
 
 fn text_at(debugger: &Debugger, at: u16) -> String {
     let bytes = debugger.dump(at, MAX_TEXT_BYTES.into());
-    let end = bytes.iter().position(|byte| *byte == 0);
     let text: String =
-        bytes[..end.unwrap_or(bytes.len())].iter().copied().map(char::from).collect();
-    let more = if end.is_none() { "..." } else { "" };
+        bytes.iter().take_while(|byte| **byte != 0).map(|byte| char::from(*byte)).collect();
+    let more = if bytes.contains(&0) { "" } else { "..." };
     format!("\"{}\"{more}", text.escape_default())
 }
 

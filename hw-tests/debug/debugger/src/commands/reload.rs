@@ -1,13 +1,11 @@
 //! Loads an edited program again, and names breakpoints so that they can be set in it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::execute;
-use crate::debugger::Debugger;
-use crate::exec::HaltReason;
 use crate::render::source_number;
-use crate::stops::{StopKind, WatchTarget};
-use z80_core::{canonical_register_name, parse_number};
+use crate::{Debugger, HaltReason, StopKind, WatchTarget, canonical_register_name, parse_number};
 
 /// Loads the program again if its sources have changed, with the breakpoints, or
 /// else restores the state in which the debugger was created. Logs what has changed.
@@ -25,7 +23,14 @@ pub(super) fn restart(debugger: &mut Debugger) -> HaltReason {
         Ok(mut fresh) => {
             fresh.reload = Some(reload);
             fresh.stops.log.push(format!("{changed} has changed: the program is loaded again"));
-            debugger.move_stops_to(&mut fresh);
+            let code = Arc::clone(&fresh.code);
+            let moved = |at| debugger.code().moved_address(at, &code);
+            let place = |at| moved(at).map(|at| source_number(at, 4));
+            for command in debugger.stop_commands(place) {
+                if let Err(problem) = execute(&mut fresh, &command, &mut |_| true) {
+                    fresh.stops.log.push(format!("{command}: {problem}"));
+                }
+            }
             *debugger = fresh;
             HaltReason::HistoryStart
         }
@@ -49,16 +54,6 @@ fn in_one_line(problem: &str) -> String {
 }
 
 impl Debugger {
-    fn move_stops_to(&self, fresh: &mut Self) {
-        let code = fresh.code().clone();
-        let place = |at| self.code().moved_address(at, &code).map(|at| source_number(at, 4));
-        for command in self.stop_commands(place) {
-            if let Err(problem) = execute(fresh, &command, &mut |_| true) {
-                fresh.stops.log.push(format!("{command}: {problem}"));
-            }
-        }
-    }
-
     /// Returns the commands that set the breakpoints, watchpoints and displays again, by labels and
     /// lines, for a later session.
     pub fn saved_stops(&self) -> Vec<String> {
@@ -107,8 +102,7 @@ impl Debugger {
             Some(format!("watch {what}{access}"))
         };
         let stops = self.stops.iter().filter_map(|(id, stop)| {
-            let command = format!("{} {}", command(&stop.kind)?, stop.written);
-            Some((id, command.trim_end().to_owned()))
+            Some((id, format!("{} {}", command(&stop.kind)?, stop.written).trim_end().to_owned()))
         });
         let displays = self.stops.displays().map(|(id, text)| (id, format!("display {text}")));
         let all: BTreeMap<u32, String> = stops.chain(displays).collect();

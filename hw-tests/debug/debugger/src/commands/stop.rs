@@ -47,24 +47,27 @@ impl StopText {
             StopKind::Watchpoint(_) => Some(debugger.registers().pc),
         };
         let code = debugger.code();
-        let condition = self.condition.as_ref();
-        let condition = condition.map(|text| BoundExpression::parse_at(text, code, at));
-        let condition = condition.transpose().map_err(|error| error.to_string())?;
-        let log = self.log.as_ref().map(|text| LogMessage::parse(text, code, at));
-        let log = log.transpose().map_err(|error| error.to_string())?;
+        let condition = |text: &String| BoundExpression::parse_at(text, code, at);
+        let condition = self.condition.as_ref().map(condition).transpose();
+        let condition = condition.map_err(|error| error.to_string())?;
+        let log = self.log.as_ref().map(|text| LogMessage::parse(text, code, at)).transpose();
+        let log = log.map_err(|error| error.to_string())?;
         let hits = self.hits.as_deref().map_or(Ok(HitCondition::Every), HitCondition::parse)?;
-        let commands = self.commands.clone();
-        if let Some(commands) = &commands {
+        if let Some(commands) = &self.commands {
             if commands.matches(" do ").count() > MAX_NESTED_COMMANDS {
                 return Err("commands that set commands are nested too deeply".to_owned());
             }
             super::check(debugger, commands)?;
         }
-        let Self { condition: written, hits: number, log: message, .. } = self;
-        let parts = [("if", written), ("hits", number), ("log", message), ("do", &commands)];
+        let parts = [
+            ("if", &self.condition),
+            ("hits", &self.hits),
+            ("log", &self.log),
+            ("do", &self.commands),
+        ];
         let parts = parts.into_iter().filter_map(|(word, text)| Some([word, text.as_ref()?]));
         let written = parts.flatten().collect::<Vec<_>>().join(" ");
-        Ok(Stop { kind, condition, hits, log, commands, written })
+        Ok(Stop { kind, condition, hits, log, commands: self.commands.clone(), written })
     }
 
     /// Adds a breakpoint or watchpoint for each kind, or none; returns their numbers.
@@ -84,18 +87,14 @@ impl StopText {
 /// Parses `PLACE [if CONDITION] [hits N] [log TEXT | do COMMANDS]`; the place defaults to PC.
 pub(super) fn set_break(debugger: &Debugger, line: &str) -> Result<Effect, String> {
     let (place, text) = StopText::split(line);
-    let location = match place {
-        "" => None,
-        place => Some(location::resolve(debugger, place)?),
+    let pc = debugger.registers().pc;
+    let Location { addresses, adjusted } = match place {
+        "" => Location { addresses: vec![pc], adjusted: None },
+        place => location::resolve(debugger, place)?,
     };
-    let first = location.as_ref().and_then(|found| found.addresses.first().copied());
-    let first = first.unwrap_or(debugger.registers().pc);
-    text.parse(debugger, StopKind::Breakpoint(first))?;
+    let kinds: Vec<StopKind> = addresses.iter().copied().map(StopKind::Breakpoint).collect();
+    text.parse(debugger, kinds.first().copied().unwrap_or(StopKind::Breakpoint(pc)))?;
     Ok(Box::new(move |debugger| {
-        let pc = debugger.registers().pc;
-        let at_pc = || Location { addresses: vec![pc], adjusted: None };
-        let Location { addresses, adjusted } = location.unwrap_or_else(at_pc);
-        let kinds: Vec<StopKind> = addresses.iter().copied().map(StopKind::Breakpoint).collect();
         let mut messages: Vec<String> = adjusted.into_iter().collect();
         for (id, address) in text.add(debugger, &kinds)?.into_iter().zip(addresses) {
             let place = debugger.code().describe_address(address);
@@ -114,8 +113,7 @@ pub(super) fn change(debugger: &Debugger, line: &str) -> Result<Effect, String> 
     Ok(Box::new(move |debugger| {
         let none = || format!("no breakpoint or watchpoint {id}; B lists them");
         let kind = debugger.stops.get(id).map(|stop| stop.kind).ok_or_else(none)?;
-        let stop = text.parse(debugger, kind)?;
-        debugger.stops.replace(id, stop);
+        debugger.stops.replace(id, text.parse(debugger, kind)?);
         let number = format!("{id}:");
         let shown = render::stops(debugger).into_iter().find(|line| line.starts_with(&number));
         Ok(shown.unwrap_or_default())
@@ -205,23 +203,20 @@ pub(super) fn delete(debugger: &Debugger, text: &str) -> Result<Effect, String> 
     }
     let (what, _) = StopText::split(&text);
     let watch = parse_watch(debugger, what).ok();
-    let location = location::resolve(debugger, what);
-    let places = match (location, watch) {
-        (Ok(location), _) => location.addresses,
-        (Err(_), Some(_)) => Vec::new(),
-        (Err(problem), None) => return Err(problem),
+    let places = match location::resolve(debugger, what) {
+        Err(problem) if watch.is_none() => return Err(problem),
+        location => location.map(|found| found.addresses).unwrap_or_default(),
     };
     Ok(Box::new(move |debugger| {
         let is_meant = |stop: &Stop| match stop.kind {
             StopKind::Breakpoint(address) => places.contains(&address),
-            StopKind::Watchpoint(Watchpoint { target, first, count, .. }) => {
-                watch.is_some_and(|wanted| {
-                    (wanted.target, wanted.first, wanted.count) == (target, first, count)
-                })
-            }
+            // Whatever accesses it watches.
+            StopKind::Watchpoint(Watchpoint { reads, writes, .. }) => watch.is_some_and(|watch| {
+                stop.kind == StopKind::Watchpoint(Watchpoint { reads, writes, ..watch })
+            }),
         };
-        let ids: Vec<StopId> =
-            (debugger.stops.iter()).filter_map(|(id, stop)| is_meant(stop).then_some(id)).collect();
+        let found = debugger.stops.iter().filter(|(_, stop)| is_meant(stop));
+        let ids: Vec<StopId> = found.map(|(id, _)| id).collect();
         ids.iter().for_each(|id| _ = debugger.stops.remove(*id));
         let none = || format!("no breakpoint or watchpoint at {text}; B lists them");
         (!ids.is_empty()).then(|| format!("{text} deleted")).ok_or_else(none)

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use super::response::{ResponseBody, memory_reference, source_name, source_of};
 use super::types::{Arguments, RequestedBreakpoint};
 use crate::commands::{StopText, parse_watch};
-use crate::location::{self, Location};
-use crate::{Debugger, HaltReason, StopKind, Watchpoint};
+use crate::{Debugger, StopKind, Watchpoint, location};
 
 /// Maximum number of lines in one `breakpointLocations` request.
 const MAX_LOCATION_LINES: u32 = 10_000;
@@ -58,11 +57,9 @@ impl ClientBreakpoints {
 
     /// The protocol's stop reason for the kind of breakpoint that halted the board.
     pub(super) fn reason(&self, debugger: &Debugger) -> &'static str {
-        let has_halted = |kind: &Kind| {
-            let ids = self.0.get(kind);
-            let mut halting = debugger.stops.halting();
-            ids.is_some_and(|ids| halting.any(|(id, _)| ids.contains(&id)))
-        };
+        let halting: Vec<u32> = debugger.stops.halting().map(|(id, _)| id).collect();
+        let ids = |kind: &Kind| self.0.get(kind).into_iter().flatten();
+        let has_halted = |kind: &Kind| ids(kind).any(|id| halting.contains(id));
         let kinds = [
             (Kind::Functions, "function breakpoint"),
             (Kind::Instructions, "instruction breakpoint"),
@@ -86,33 +83,32 @@ fn set_one(
         log: given(&requested.log_message),
         ..StopText::default()
     };
-    let at = |debugger, place: &str| {
+    let at = |place: &str| {
         let at = location::resolve_address(debugger, place)?;
-        let addresses = vec![at.wrapping_add(requested.offset as u16)];
-        Ok::<_, String>(Location { addresses, adjusted: None })
+        Ok::<_, String>(vec![StopKind::Breakpoint(at.wrapping_add(requested.offset as u16))])
     };
-    let Location { addresses, adjusted } = match kind {
-        Kind::Lines(file) => location::resolve_line(debugger, file, requested.line.max(1))?,
-        Kind::Functions => at(debugger, &requested.name)?,
-        Kind::Instructions => at(debugger, &requested.instruction_reference)?,
+    let (kinds, adjusted) = match kind {
+        Kind::Lines(file) => {
+            let found = location::resolve_line(debugger, file, requested.line.max(1))?;
+            (found.addresses.into_iter().map(StopKind::Breakpoint).collect(), found.adjusted)
+        }
+        Kind::Functions => (at(&requested.name)?, None),
+        Kind::Instructions => (at(&requested.instruction_reference)?, None),
         Kind::Data => {
             let watch = parse_watch(debugger, &requested.data_id)?;
             let access = requested.access_type.as_deref().unwrap_or("write");
             let (reads, writes) = (access != "write", access != "read");
-            let kind = StopKind::Watchpoint(Watchpoint { reads, writes, ..watch });
-            let ids = text.add(debugger, &[kind])?;
-            let status = json!({ "id": ids[0], "verified": true });
-            return Ok((ids, status));
+            (vec![StopKind::Watchpoint(Watchpoint { reads, writes, ..watch })], None)
         }
     };
-    let kinds: Vec<StopKind> = addresses.iter().copied().map(StopKind::Breakpoint).collect();
     let ids = text.add(debugger, &kinds)?;
-    let line = addresses.first().and_then(|at| debugger.code().line_at(*at));
+    let address = kinds.first().and_then(|kind| kind.address());
+    let line = address.and_then(|at| debugger.code().line_at(at));
     let status = json!({
         "id": ids.first(), "verified": true, "message": adjusted,
         "source": line.map(|line| source_of(debugger, &line.place.file)),
         "line": line.map(|line| line.place.line),
-        "instructionReference": addresses.first().map(|at| memory_reference(*at))
+        "instructionReference": address.map(memory_reference)
     });
     Ok((ids, status))
 }
@@ -129,12 +125,4 @@ pub(super) fn locations(debugger: &Debugger, arguments: &Arguments) -> ResponseB
     let lines = (arguments.line..=last).filter(has_code);
     let lines: Vec<Value> = lines.map(|line| json!({ "line": line })).collect();
     Ok(json!({ "breakpoints": lines }))
-}
-
-pub(super) fn hit_ids(debugger: &Debugger, halt: HaltReason) -> Vec<u32> {
-    match halt {
-        HaltReason::Breakpoint => debugger.stops.halting().map(|(id, _)| id).collect(),
-        HaltReason::Watchpoint(hit) => vec![hit.id],
-        _ => Vec::new(),
-    }
 }

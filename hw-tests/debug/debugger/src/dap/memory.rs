@@ -1,6 +1,6 @@
 //! Handles requests for memory and disassembly.
 
-use std::iter::{repeat, repeat_n};
+use std::iter::{repeat, repeat_n, successors};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::response::{ResponseBody, memory_reference, source_of};
 use super::types::Arguments;
-use crate::render::{disassemble_at, instruction_before};
+use crate::render::{disassemble_at, previous_instruction};
 use crate::{Debugger, location};
 
 /// Maximum number of instructions in a response: memory has no more.
@@ -53,24 +53,16 @@ pub(super) fn disassembly(debugger: &Debugger, arguments: &Arguments) -> Respons
         usize::try_from(arguments.instruction_offset.unsigned_abs()).unwrap_or(usize::MAX);
     let is_back = arguments.instruction_offset < 0;
     let (back, forward) = if is_back { (distance, 0) } else { (0, distance.min(MAX_INSTRUCTIONS)) };
-    let before = successors(at, |at| instruction_before(debugger, *at)).skip(1);
-    let before: Vec<u16> = before.take(back).collect();
+    let before = |at: &u16| Some(previous_instruction(debugger, *at)).filter(|found| found < at);
+    let before: Vec<u16> = successors(Some(at), before).skip(1).take(back).collect();
     let missing = repeat_n(None, back - before.len());
-    let known = before.into_iter().rev().chain(instructions(debugger, at)).map(Some);
+    let after = successors(Some(at), |at| at.checked_add(debugger.instruction_length(*at)));
+    let known = before.into_iter().rev().chain(after).map(Some);
     let places = missing.chain(known).chain(repeat(None)).skip(forward).take(count);
     // VS Code skips instructions at address -1; the protocol does not define one.
     let filler = || json!({ "address": "-1", "instruction": "", "presentationHint": "invalid" });
     let one = |at: Option<u16>| at.map_or_else(filler, |at| instruction(debugger, at));
     Ok(json!({ "instructions": places.map(one).collect::<Vec<Value>>() }))
-}
-
-/// The addresses of the instructions from an address to the end of memory.
-fn instructions(debugger: &Debugger, from: u16) -> impl Iterator<Item = u16> {
-    successors(from, |at| at.checked_add(debugger.instruction_length(*at)))
-}
-
-fn successors(first: u16, next: impl FnMut(&u16) -> Option<u16>) -> impl Iterator<Item = u16> {
-    std::iter::successors(Some(first), next)
 }
 
 fn instruction(debugger: &Debugger, at: u16) -> Value {

@@ -21,8 +21,7 @@ pub(super) fn read(mut input: &mut dyn BufRead) -> io::Result<Option<Request>> {
         return Err(invalid_data(problem));
     }
     let mut body = Vec::new();
-    let read = Read::take(&mut input, length).read_to_end(&mut body)?;
-    if (read as u64) < length {
+    if (Read::take(&mut input, length).read_to_end(&mut body)? as u64) < length {
         let problem = format!("unexpected end of the stream in a message of {length} bytes");
         return Err(invalid_data(problem));
     }

@@ -44,8 +44,7 @@ impl<'a> Output<'a> {
         self.seq += 1;
         message["seq"] = self.seq.into();
         remove_nulls(&mut message);
-        let sent = message::write(self.output, &message);
-        self.error = self.error.take().or(sent.err());
+        self.error = self.error.take().or(message::write(self.output, &message).err());
     }
 
     /// Shows a line, in a category of the protocol's event `output`.

@@ -105,15 +105,13 @@ fn goto_targets(debugger: &Debugger, arguments: &Arguments) -> ResponseBody {
 
 /// Lists the frames of PC and of the open calls.
 fn stack(debugger: &Debugger, arguments: &Arguments) -> ResponseBody {
-    let here = (debugger.registers().pc, true);
-    let callers = debugger.calls();
-    let callers = callers.iter().map(|call| (call.site, call.was_seen));
-    let all: Vec<(u16, bool)> = [here].into_iter().chain(callers).collect();
+    let callers = debugger.calls().into_iter().map(|call| (call.site, call.was_seen));
+    let all: Vec<_> = [(debugger.registers().pc, true)].into_iter().chain(callers).collect();
     // 0 means all levels.
     let most = if arguments.levels == 0 { all.len() } else { arguments.levels };
     let chosen = all.iter().enumerate().skip(arguments.start_frame).take(most);
-    let frames: Vec<Value> =
-        chosen.map(|(id, (at, was_seen))| frame(debugger, id, *at, *was_seen)).collect();
+    let frames = chosen.map(|(id, (at, was_seen))| frame(debugger, id, *at, *was_seen));
+    let frames: Vec<Value> = frames.collect();
     Ok(json!({ "stackFrames": frames, "totalFrames": all.len() }))
 }
 

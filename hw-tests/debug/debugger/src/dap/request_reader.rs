@@ -38,8 +38,7 @@ impl RequestReader {
     pub(super) fn wants_stop(&mut self) -> bool {
         let room = MAX_PENDING_REQUESTS.saturating_sub(self.pending.len());
         self.pending.extend(self.requests.try_iter().take(room));
-        let is_full = self.pending.len() >= MAX_PENDING_REQUESTS;
-        is_full
+        self.pending.len() >= MAX_PENDING_REQUESTS
             || self.pending.iter().any(|request| match request {
                 Ok(Some(request)) => {
                     ["disconnect", "terminate", "pause", "cancel"].contains(&&*request.command)

@@ -3,14 +3,13 @@
 use board_simulator::Registers;
 use serde_json::{Value, json};
 
-use super::breakpoints::{self, ClientBreakpoints};
+use super::breakpoints::ClientBreakpoints;
 use super::output::Output;
 use super::response::{ResponseBody, THREAD_ID};
 use super::types::{Arguments, Request};
 use super::{Adapter, LaunchedSession, Next, not_launched, queries};
 use crate::commands::{self, CommandOutcome};
-use crate::debugger::ShouldStop;
-use crate::{Debugger, ExecCommand, HaltReason, Motion, render};
+use crate::{Debugger, ExecCommand, HaltReason, Motion, ShouldStop, render};
 
 impl Adapter<'_> {
     /// Runs the board, and reports why it stopped.
@@ -76,24 +75,24 @@ impl Adapter<'_> {
             self.client.print(session.debugger.output());
         }
         let exception = exception_id(&session.debugger, halt);
-        let reason = match halt {
-            _ if exception.is_some() => "exception",
-            HaltReason::Completed => "step",
-            HaltReason::Breakpoint => self.breakpoints.reason(&session.debugger),
-            HaltReason::Watchpoint(_) => "data breakpoint",
+        let halting = || session.debugger.stops.halting().map(|(id, _)| id).collect();
+        let (reason, hits) = match halt {
+            _ if exception.is_some() => ("exception", Vec::new()),
+            HaltReason::Completed => ("step", Vec::new()),
+            HaltReason::Breakpoint => (self.breakpoints.reason(&session.debugger), halting()),
+            HaltReason::Watchpoint(hit) => ("data breakpoint", vec![hit.id]),
+            HaltReason::HistoryStart => ("entry", Vec::new()),
             HaltReason::Idle
             | HaltReason::NeverChanged(_)
             | HaltReason::Paused
             | HaltReason::TargetError
-            | HaltReason::TwinCaughtUp => "pause",
-            HaltReason::HistoryStart => "entry",
+            | HaltReason::TwinCaughtUp => ("pause", Vec::new()),
         };
         let text = match halt {
             HaltReason::HistoryStart if !self.has_stopped_before => String::new(),
             HaltReason::Paused => String::new(),
             halt => render::describe_halt(&session.debugger, halt),
         };
-        let hits = breakpoints::hit_ids(&session.debugger, halt);
         self.stopped_with(reason, &text, &hits);
         self.exception = exception.map(|id| (id, text));
     }
@@ -102,9 +101,7 @@ impl Adapter<'_> {
     pub(super) fn exception_info(&self) -> ResponseBody {
         let none = || "no exception has stopped the board".to_owned();
         let (id, description) = self.exception.as_ref().ok_or_else(none)?;
-        Ok(json!({
-            "exceptionId": id, "description": description, "breakMode": "always"
-        }))
+        Ok(json!({ "exceptionId": id, "description": description, "breakMode": "always" }))
     }
 
     pub(super) fn stopped_with(&mut self, reason: &str, text: &str, hit_breakpoint_ids: &[u32]) {
@@ -141,12 +138,11 @@ fn handle_while_running(
         client.print(debugger.output());
     }
     while let Some(request) = client.request_reader.try_next() {
+        let ends = |request: &Request| {
+            ["disconnect", "terminate", "restart"].contains(&request.command.as_str())
+        };
         let request = match request {
-            Ok(Some(request))
-                if !["disconnect", "terminate", "restart"].contains(&&*request.command) =>
-            {
-                request
-            }
+            Ok(Some(request)) if !ends(&request) => request,
             // The main loop handles these, the end of the stream and an error.
             other => {
                 client.request_reader.put_back(other);
@@ -177,10 +173,6 @@ pub(super) fn exec_command(command: &str, request: &Request) -> Option<ExecComma
 
 /// The body of the response to a request that runs the board.
 pub(super) fn continued(command: ExecCommand) -> Value {
-    match command {
-        ExecCommand::Continue | ExecCommand::ReverseContinue => {
-            json!({ "allThreadsContinued": true })
-        }
-        _ => Value::Null,
-    }
+    let is_long = matches!(command, ExecCommand::Continue | ExecCommand::ReverseContinue);
+    if is_long { json!({ "allThreadsContinued": true }) } else { Value::Null }
 }

@@ -7,12 +7,10 @@ use super::types::Arguments;
 use crate::commands::{self, parse_watch};
 use crate::debugger::PaneVariable;
 use crate::expression::format_number;
-use crate::location;
 use crate::{
     Debugger, FLAGS, REGISTER_NAMES, REGISTER_PAIRS, StopKind, WatchTarget,
-    canonical_register_name, register_value,
+    canonical_register_name, location, parse_number, register_value,
 };
-use z80_core::parse_number;
 
 /// The scopes with their variables. Their references are numbered from 1.
 fn all_scopes(debugger: &Debugger) -> Vec<(&str, Vec<PaneVariable>)> {

@@ -59,13 +59,6 @@ impl Debugger {
         self.panes.push(Box::new(pane));
     }
 
-    /// Adds panes, after those before them.
-    #[must_use]
-    pub fn with_panes(mut self, panes: Vec<impl CustomPane + 'static>) -> Self {
-        panes.into_iter().for_each(|pane| self.add_pane(pane));
-        self
-    }
-
     /// The panes that the program has added.
     pub fn panes(&self) -> impl Iterator<Item = &dyn CustomPane> {
         self.panes.iter().map(AsRef::as_ref)

@@ -85,8 +85,7 @@ impl<'s> GdbClient<'s> {
     pub(super) fn flush(&mut self) -> io::Result<()> {
         let mut reply = std::mem::take(&mut self.reply);
         if let Some(problem) = self.refusal.take() {
-            let acknowledgement = reply.starts_with(b"+");
-            reply.truncate(usize::from(acknowledgement));
+            reply.truncate(usize::from(reply.starts_with(b"+"))); // the acknowledgement
             reply.extend(encode_packet(&format!("E.{problem}")).into_bytes());
         }
         self.stream.write_all(&reply)?;

@@ -13,10 +13,6 @@ use rcflash_transport::platform::time::{Duration, Instant, sleep};
 
 use super::client::encode_packet;
 
-/// TCP keep-alive: a peer that vanished is detected after about a minute.
-const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
-const KEEPALIVE_COUNT: u32 = 6;
 /// How long to wait for the first bytes; gdb sends at once.
 const FIRST_BYTES_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often connections, and their first bytes, are looked for.
@@ -78,7 +74,8 @@ impl PendingClient {
     fn new(stream: TcpStream, peer: SocketAddr) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
-        enable_keepalive(&stream, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_COUNT);
+        // A peer that vanished is detected after about a minute.
+        enable_keepalive(&stream, Duration::from_secs(30), Duration::from_secs(5), 6);
         let deadline = Instant::now() + FIRST_BYTES_TIMEOUT;
         Ok(Self { stream, peer, deadline, judgement: Judgement::Undecided })
     }

@@ -66,14 +66,13 @@ impl<'t, 'c, 's> GdbTarget<'t, 'c, 's> {
     /// A breakpoint is reported as a plain trap: gdb continues after one that it has not set
     /// itself if it is reported as a breakpoint.
     fn stop_reason(&self, halt: HaltReason) -> SingleThreadStopReason<u64> {
-        let tid = None;
         match halt {
             HaltReason::Watchpoint(hit) => self.watch_reason(hit),
             HaltReason::HistoryStart => {
-                SingleThreadStopReason::ReplayLog { tid, pos: ReplayLogPosition::Begin }
+                SingleThreadStopReason::ReplayLog { tid: None, pos: ReplayLogPosition::Begin }
             }
             HaltReason::TwinCaughtUp => {
-                SingleThreadStopReason::ReplayLog { tid, pos: ReplayLogPosition::End }
+                SingleThreadStopReason::ReplayLog { tid: None, pos: ReplayLogPosition::End }
             }
             HaltReason::Paused => SingleThreadStopReason::Signal(Signal::SIGINT),
             HaltReason::Completed
@@ -142,8 +141,13 @@ fn watchpoint<T>(start: u64, length: u64, kind: WatchKind) -> Result<StopKind, T
     let count = length.clamp(1, 0xFFFF) as u16;
     let first = memory_range(start, 1)?;
     let (reads, writes) = (kind != WatchKind::Write, kind != WatchKind::Read);
-    let target = WatchTarget::Memory;
-    Ok(StopKind::Watchpoint(Watchpoint { target, first, count, reads, writes }))
+    Ok(StopKind::Watchpoint(Watchpoint {
+        target: WatchTarget::Memory,
+        first,
+        count,
+        reads,
+        writes,
+    }))
 }
 
 impl Target for GdbTarget<'_, '_, '_> {

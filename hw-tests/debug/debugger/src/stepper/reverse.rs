@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use board_simulator::{AccessKind, StepOutcome};
 
-use super::{STOP_CHECK_STEPS, SimulatedStepper, Stepper};
-use crate::exec::HaltReason;
-use crate::expression::MachineState;
-use crate::stops::{WatchHit, WatchTrigger};
+use super::Stepper;
+use super::simulated::{STOP_CHECK_STEPS, SimulatedStepper};
 use crate::timeline::{Timeline, Touched};
+use crate::{HaltReason, MachineState, WatchHit, WatchTrigger};
 
 /// What a search in the past looks for: returns the reason to halt in a state before a step, or at
 /// what the step has done.
@@ -25,9 +24,6 @@ enum Moment {
     /// After an instruction was executed.
     After,
 }
-
-/// The caller stopped the search.
-struct Interrupted;
 
 impl SimulatedStepper<'_, '_> {
     fn timeline(&mut self) -> &mut Timeline {
@@ -69,8 +65,7 @@ impl SimulatedStepper<'_, '_> {
                 Moment::Before => stops.reached(timeline).next().map(|_| HaltReason::Breakpoint),
                 Moment::After => stops.watch_hit(timeline).map(HaltReason::Watchpoint),
             });
-        let halting = stops.reached(&self.debugger.boards.timeline).collect();
-        self.debugger.stops.set_halting(halting);
+        self.debugger.stops.set_halting(stops.reached(&self.debugger.boards.timeline).collect());
         halt
     }
 
@@ -156,23 +151,24 @@ impl SimulatedStepper<'_, '_> {
                 self.timeline().seek(step);
                 halt
             }
-            Err(Interrupted) => {
+            Err(halt) => {
                 self.timeline().return_to(now);
-                HaltReason::Paused
+                halt
             }
         }
     }
 
-    /// Returns the last match before a step, and its step. The history is searched segment by
-    /// segment, from snapshot to snapshot, the latest first; those that can't have a match are left
-    /// out. A segment is replayed forward, so its last match counts.
+    /// Returns the last match before a step, and its step, or why the search was stopped. The
+    /// history is searched segment by segment, from snapshot to snapshot, the latest first; those
+    /// that can't have a match are left out. A segment is replayed forward, so its last match
+    /// counts.
     fn search(
         &mut self,
         mut end: u64,
         traces: bool,
         may_find: MayFind<'_>,
         find: Find<'_>,
-    ) -> Result<Option<(u64, HaltReason)>, Interrupted> {
+    ) -> Result<Option<(u64, HaltReason)>, HaltReason> {
         while let Some(begin) = self.timeline().segment_before(end) {
             if self.timeline().touched_after(begin).is_some_and(|touched| !may_find(touched)) {
                 end = begin;
@@ -192,7 +188,7 @@ impl SimulatedStepper<'_, '_> {
                 let range = start..end.min(start + STOP_CHECK_STEPS);
                 self.timeline().replay(range, traces, &mut visit);
                 if self.is_stopped() {
-                    return Err(Interrupted);
+                    return Err(HaltReason::Paused);
                 }
             }
             if last.is_some() {

@@ -3,35 +3,32 @@
 use board_simulator::StepOutcome;
 
 use super::{Goal, Stepper};
-use crate::debugger::{Debugger, ShouldStop};
-use crate::exec::HaltReason;
+use crate::{Debugger, HaltReason, ShouldStop};
 
 /// Steps between two polls of the caller: well below a millisecond.
-pub(crate) const STOP_CHECK_STEPS: u64 = 2_048;
+pub(super) const STOP_CHECK_STEPS: u64 = 2_048;
 
 /// Executes one command on a simulated board.
 pub(crate) struct SimulatedStepper<'a, 'b> {
-    pub(super) debugger: &'a mut Debugger,
+    pub(crate) debugger: &'a mut Debugger,
     should_stop: ShouldStop<'b>,
-    steps_since_poll: u64,
+    /// The number of steps so far.
+    steps: u64,
 }
 
 impl<'a, 'b> SimulatedStepper<'a, 'b> {
     pub(crate) fn new(debugger: &'a mut Debugger, should_stop: ShouldStop<'b>) -> Self {
-        Self { debugger, should_stop, steps_since_poll: 0 }
+        Self { debugger, should_stop, steps: 0 }
     }
 
     /// Executes one step; returns `None` if the command is to stop instead.
-    pub(super) fn next_step(&mut self) -> Option<StepOutcome> {
+    pub(crate) fn next_step(&mut self) -> Option<StepOutcome> {
         if self.debugger.boards.twin_has_caught_up() {
             return None;
         }
-        self.steps_since_poll += 1;
-        if self.steps_since_poll >= STOP_CHECK_STEPS {
-            self.steps_since_poll = 0;
-            if self.is_stopped() {
-                return None;
-            }
+        self.steps += 1;
+        if self.steps.is_multiple_of(STOP_CHECK_STEPS) && self.is_stopped() {
+            return None;
         }
         Some(self.debugger.step_simulated())
     }

@@ -40,6 +40,9 @@ pub enum TargetError {
     NotFreeRam(u16),
 }
 
+/// The state of a halted program, or why it could not be started.
+type StartResult = Result<StoppedState, TargetError>;
+
 pub(crate) struct TargetProgram {
     kernel: BuiltImage,
     pub(crate) image: Image,
@@ -68,12 +71,10 @@ impl TargetProgram {
             }
         }
         let break_in = || {
-            let [stop_address, saved_pc, requested] =
-                ["PCRPT", "PCSAVE", "PCREQ"].map(|name| code.symbol(name));
             Some(BreakInSymbols {
-                stop_address: stop_address?,
-                saved_pc: saved_pc?,
-                requested: requested?,
+                stop_address: code.symbol("PCRPT")?,
+                saved_pc: code.symbol("PCSAVE")?,
+                requested: code.symbol("PCREQ")?,
             })
         };
         let kernel = build(profile, ProgramKind::Kernel)?;
@@ -82,20 +83,13 @@ impl TargetProgram {
     }
 
     /// Loads the kernel through the monitor.
-    pub(super) fn start_kernel(
-        &self,
-        kernel: &mut dyn DebugKernel,
-    ) -> Result<StoppedState, TargetError> {
+    pub(super) fn start_kernel(&self, kernel: &mut dyn DebugKernel) -> StartResult {
         let loaded = self.kernel.program.symbol("KLOAD").unwrap_or(KERNEL_START);
         Ok(kernel.start(loaded, &self.kernel.bytes)?)
     }
 
     /// Loads the program by the kernel, whose state is given. It is halted at its entry.
-    pub(super) fn load(
-        &self,
-        kernel: &mut dyn DebugKernel,
-        state: &StoppedState,
-    ) -> Result<StoppedState, TargetError> {
+    pub(super) fn load(&self, kernel: &mut dyn DebugKernel, state: &StoppedState) -> StartResult {
         let vector = self.kernel.program.symbol("KVECT").unwrap_or(KERNEL_START);
         let [low, high] = vector.to_le_bytes();
         if kernel.read(RST_6, 3)? != [JP_OPCODE, low, high] {

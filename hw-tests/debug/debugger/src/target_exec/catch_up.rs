@@ -3,11 +3,10 @@
 
 use board_simulator::{Registers, StepOutcome};
 
-use crate::debugger::{Debugger, ShouldStop};
-use crate::exec::HaltReason;
-use crate::expression::MachineState;
-use crate::stepper::STOP_CHECK_STEPS;
+use super::ExecResult;
+use crate::stepper::SimulatedStepper;
 use crate::target::{BLOCK_BYTES, TwinEvent};
+use crate::{Debugger, HaltReason, MachineState, ShouldStop};
 
 /// Limit of T-states for one replay: a minute of the twin's time.
 const MAX_CATCH_UP_T_STATES: u64 = 442_368_000;
@@ -16,21 +15,19 @@ const TWIN_DIVERGED: &str = "the simulation and the board differ; going back is 
 
 impl Debugger {
     /// Lets the twin catch up with the target, and shows the twin from now on.
-    pub(crate) fn switch_to_twin(&mut self, should_stop: ShouldStop<'_>) -> Result<(), HaltReason> {
+    pub(crate) fn switch_to_twin(&mut self, should_stop: ShouldStop<'_>) -> ExecResult<()> {
         let target = self.boards.target_mut();
         if target.running {
-            target.set_error("the program is running: stop it first");
-            return Err(HaltReason::TargetError);
+            return Err(target.fail("the program is running: stop it first"));
         }
         target.twin.present = Some(u64::MAX);
         self.in_reverse_search = true;
         let caught_up = self.catch_up(should_stop);
         self.in_reverse_search = false;
-        let step = self.step_count();
-        self.boards.target_mut().twin.present = caught_up.is_ok().then_some(step);
+        self.boards.target_mut().twin.present = caught_up.is_ok().then_some(self.step_count());
         if caught_up == Err(HaltReason::TargetError) {
             self.copy_target_state();
-            self.boards.target_mut().set_error(TWIN_DIVERGED);
+            self.boards.target_mut().fail(TWIN_DIVERGED);
         }
         caught_up
     }
@@ -44,7 +41,7 @@ impl Debugger {
         if halt == HaltReason::Paused { HaltReason::TwinCaughtUp } else { halt }
     }
 
-    fn catch_up(&mut self, should_stop: ShouldStop<'_>) -> Result<(), HaltReason> {
+    fn catch_up(&mut self, should_stop: ShouldStop<'_>) -> ExecResult<()> {
         while let Some(event) = self.boards.target_mut().twin.events.pop_front() {
             if let Err(error) = self.apply_event(&event, &mut *should_stop) {
                 // The next attempt repeats this event, from the step that the twin has reached.
@@ -55,11 +52,7 @@ impl Debugger {
         Ok(())
     }
 
-    fn apply_event(
-        &mut self,
-        event: &TwinEvent,
-        should_stop: ShouldStop<'_>,
-    ) -> Result<(), HaltReason> {
+    fn apply_event(&mut self, event: &TwinEvent, should_stop: ShouldStop<'_>) -> ExecResult<()> {
         match event {
             TwinEvent::Sent(bytes) => self.send_simulated(bytes),
             TwinEvent::RegistersSet(to) => self.change_simulated(|board| board.set_registers(to)),
@@ -72,29 +65,21 @@ impl Debugger {
     }
 
     /// Runs the twin until its registers have these values; it fails with `TargetError` if they never do.
-    fn run_to_registers(
-        &mut self,
-        to: &Registers,
-        should_stop: ShouldStop<'_>,
-    ) -> Result<(), HaltReason> {
+    fn run_to_registers(&mut self, to: &Registers, should_stop: ShouldStop<'_>) -> ExecResult<()> {
         let end = self.boards.timeline.board().clock() + MAX_CATCH_UP_T_STATES;
-        let mut steps = 0;
+        let mut stepper = SimulatedStepper::new(self, should_stop);
         loop {
-            let now = self.boards.timeline.registers();
+            let now = stepper.debugger.boards.timeline.registers();
             if now.pc == to.pc && is_same(&now, to) {
                 return Ok(());
             }
-            steps += 1;
-            if steps % STOP_CHECK_STEPS == 0 && (should_stop)(self) {
-                return Err(HaltReason::Paused);
-            }
-            let outcome = self.boards.timeline.step();
+            let Some(outcome) = stepper.next_step() else { return Err(HaltReason::Paused) };
             if outcome == StepOutcome::Idle {
                 // In HALT. The target was halted at the instruction after it.
                 let woken = Registers { pc: now.pc.wrapping_add(1), ..now };
                 return if is_same(&woken, to) { Ok(()) } else { Err(HaltReason::TargetError) };
             }
-            if self.boards.timeline.board().clock() >= end {
+            if stepper.debugger.boards.timeline.board().clock() >= end {
                 return Err(HaltReason::TargetError);
             }
         }
@@ -107,8 +92,7 @@ impl Debugger {
             let bytes = target.dump(block, BLOCK_BYTES.into());
             self.change_simulated(|board| board.bus_mut().load(block, &bytes));
         }
-        let registers = target.registers();
-        self.change_simulated(|board| board.set_registers(&registers));
+        self.change_simulated(|board| board.set_registers(&target.registers()));
         target.twin.events.clear();
         self.boards.target = Some(target);
     }

@@ -42,8 +42,7 @@ impl CallStack {
         accepted: bool,
     ) {
         while self.open.pop_if(|call| now.sp > call.sp).is_some() {}
-        let pushed = now.sp == before.sp.wrapping_sub(2);
-        if pushed && (accepted || is_call(opcode)) {
+        if now.sp == before.sp.wrapping_sub(2) && (accepted || is_call(opcode)) {
             if self.open.len() == MAX_OPEN_CALLS {
                 self.open.remove(0);
             }

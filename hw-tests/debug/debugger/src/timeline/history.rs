@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use board_simulator::{AddressSet, BoardModel, QueueLine};
+use board_simulator::AddressSet;
 
-use super::Present;
+use super::{Board, Present};
 
 /// Initial number of steps between two snapshots.
 const INITIAL_INTERVAL_STEPS: u64 = 2_000;
@@ -31,7 +31,7 @@ pub(crate) struct Touched {
 
 /// A copy of the board without its output, and the timeline's state that belongs to it.
 pub(super) struct Snapshot {
-    board: BoardModel<QueueLine>,
+    board: Board,
     /// The length of the board's output.
     pub(super) output_bytes: usize,
     pub(super) present: Present,
@@ -42,7 +42,7 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Copies a board, and records what is new of its output; `executed` is emptied.
     pub(super) fn of(
-        board: &mut BoardModel<QueueLine>,
+        board: &mut Board,
         present: &Present,
         recorded_output: &mut Vec<u8>,
         executed: &mut AddressSet,
@@ -59,22 +59,15 @@ impl Snapshot {
     }
 
     /// Returns the board with its output, and what belongs to it.
-    pub(super) fn restored(&self, recorded_output: &[u8]) -> (BoardModel<QueueLine>, Present) {
+    pub(super) fn restored(&self, recorded_output: &[u8]) -> (Board, Present) {
         let mut board = self.board.clone();
         board.line_mut().from_board = recorded_output[..self.output_bytes].to_vec();
-        let inputs_sent = self.present.inputs_delivered;
-        (board, Present { inputs_sent, ..self.present.clone() })
+        (board, Present { inputs_sent: self.present.inputs_delivered, ..self.present.clone() })
     }
 
     fn step(&self) -> u64 {
         self.present.step
     }
-}
-
-/// Bytes delivered to the board before a step.
-struct RecordedInput {
-    step: u64,
-    bytes: Vec<u8>,
 }
 
 /// Snapshots in ascending order of steps, and the recorded input.
@@ -83,13 +76,14 @@ pub(super) struct History {
     /// Snapshots between two of them: in the gap whose steps were executed again last.
     refined: Vec<Snapshot>,
     interval: u64,
-    inputs: Vec<RecordedInput>,
+    /// Steps, and the bytes delivered to the board before them.
+    inputs: Vec<(u64, Vec<u8>)>,
 }
 
 impl History {
     pub(super) fn new() -> Self {
-        let (snapshots, refined, inputs) = Default::default();
-        Self { snapshots, refined, interval: INITIAL_INTERVAL_STEPS, inputs }
+        let interval = INITIAL_INTERVAL_STEPS;
+        Self { snapshots: Vec::new(), refined: Vec::new(), interval, inputs: Vec::new() }
     }
 
     /// The next step, from `step` on, at which a snapshot is to be taken, or at least looked for.
@@ -179,7 +173,7 @@ impl History {
                 snapshot.step() <= step && snapshot.present.inputs_delivered <= kept
             });
         }
-        self.inputs.push(RecordedInput { step, bytes: bytes.to_vec() });
+        self.inputs.push((step, bytes.to_vec()));
     }
 
     /// The history of a board that was modified: without snapshots, with only these inputs.
@@ -190,7 +184,7 @@ impl History {
 
     /// Returns the next input if it is due at `step`, after `delivered` inputs.
     pub(super) fn due_input(&self, step: u64, delivered: usize) -> Option<&[u8]> {
-        let next = self.inputs.get(delivered).filter(|input| input.step <= step)?;
-        Some(&next.bytes)
+        let next = self.inputs.get(delivered).filter(|(due, _)| *due <= step);
+        next.map(|(_, bytes)| bytes.as_slice())
     }
 }

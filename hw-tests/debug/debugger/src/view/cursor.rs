@@ -1,9 +1,8 @@
 //! The panes, the cursor in the source, and the actions at it.
 
 use super::{Cursor, NARROW_ROW, Screen};
-use crate::Debugger;
 use crate::commands::Pane;
-use crate::render;
+use crate::{Debugger, render};
 
 impl Screen {
     pub(super) fn show_current_code(&mut self, debugger: &Debugger) {
@@ -60,21 +59,17 @@ impl Screen {
             _ if self.result.is_some() => self.scroll = self.scroll.saturating_add_signed(rows),
             Pane::Memory(at) => *at = at.wrapping_add((rows * NARROW_ROW as isize) as u16),
             Pane::Code(at) => {
-                let step = if rows > 0 {
-                    render::address_after(debugger, *at, rows as usize)
-                } else {
-                    render::address_before(debugger, *at, rows.unsigned_abs())
-                };
-                *at = step;
+                *at = (0..rows.unsigned_abs()).fold(*at, |at, _| match rows {
+                    1.. => at.wrapping_add(debugger.instruction_length(at)),
+                    _ => render::previous_instruction(debugger, at),
+                });
             }
             _ => self.scroll = self.scroll.saturating_add_signed(rows),
         }
     }
 
     pub(super) fn move_cursor_by(&mut self, debugger: &Debugger, lines: isize) {
-        let Some(Cursor { file, line }) =
-            self.cursor.clone().or_else(|| Self::running_line(debugger))
-        else {
+        let Some(Cursor { file, line }) = self.shown_line(debugger) else {
             self.status = "no source to move the cursor in".to_owned();
             return;
         };
@@ -83,9 +78,10 @@ impl Screen {
         self.cursor = Some(Cursor { file, line });
     }
 
-    pub(super) fn running_line(debugger: &Debugger) -> Option<Cursor> {
-        let (file, line) = debugger.line()?;
-        Some(Cursor { file: file.to_owned(), line: line as usize })
+    /// The cursor, or else the line at PC.
+    pub(super) fn shown_line(&self, debugger: &Debugger) -> Option<Cursor> {
+        let at = |(file, line): (&str, u32)| Cursor { file: file.to_owned(), line: line as usize };
+        self.cursor.clone().or_else(|| debugger.line().map(at))
     }
 
     /// The first instruction at or below the cursor, or, without a cursor, at PC.
@@ -95,10 +91,7 @@ impl Screen {
         };
         let found = debugger.code().breakpoint_line(file, *line as u32);
         let address = found.and_then(|(_, addresses)| addresses.first().copied());
-        if address.is_none() {
-            self.status = "no instruction at or below the cursor".to_owned();
-        }
-        address
+        address.or_else(|| self.refuse("no instruction at or below the cursor"))
     }
 
     /// The first address in the memory pane, or HL.

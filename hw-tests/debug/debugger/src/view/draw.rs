@@ -11,10 +11,9 @@ use ratatui::widgets::{Block, Paragraph};
 use ratatui::{Frame, Terminal};
 
 use super::{KEYS, NARROW_ROW, Screen};
-use crate::Debugger;
 use crate::commands::Pane;
 use crate::panes::PaneHeading;
-use crate::render;
+use crate::{Debugger, render};
 
 /// Width of the right column.
 const SIDE_COLUMNS: u16 = 32;
@@ -47,13 +46,12 @@ impl Screen {
         let [main, status, hints] = Layout::vertical(rows).areas(frame.area());
         let [left, right] =
             Layout::horizontal([Constraint::Min(20), Constraint::Length(SIDE_COLUMNS)]).areas(main);
-        if left.width + SIDE_COLUMNS >= WIDE_COLUMNS {
-            let columns = [Constraint::Min(20), Constraint::Length(MEMORY_COLUMNS)];
-            let [left, middle] = Layout::horizontal(columns).areas(left);
-            self.draw_left(frame, debugger, left);
+        let is_wide = left.width + SIDE_COLUMNS >= WIDE_COLUMNS;
+        let columns = Constraint::Length(if is_wide { MEMORY_COLUMNS } else { 0 });
+        let [left, middle] = Layout::horizontal([Constraint::Min(20), columns]).areas(left);
+        self.draw_left(frame, debugger, left);
+        if is_wide {
             self.draw_middle(frame, debugger, middle);
-        } else {
-            self.draw_left(frame, debugger, left);
         }
         self.draw_right(frame, debugger, right);
         self.draw_status(frame, debugger, status);
@@ -108,13 +106,10 @@ impl Screen {
         let Some(step_addresses) = debugger.step_addresses.as_ref().filter(|_| is_memory) else {
             return draw_panel(frame, area, title, lines);
         };
-        let style = |at: u16| match (
-            step_addresses.writes.contains(&at),
-            step_addresses.reads.contains(&at),
-        ) {
-            (true, _) => Style::new().fg(Color::Red).add_modifier(Modifier::BOLD),
-            (_, true) => Style::new().fg(Color::Green),
-            _ => Style::new(),
+        let style = |at: u16| match step_addresses.get(&at) {
+            Some(true) => Style::new().fg(Color::Red).add_modifier(Modifier::BOLD),
+            Some(false) => Style::new().fg(Color::Green),
+            None => Style::new(),
         };
         let lines = lines.iter().map(|line| memory_line(line, style)).collect();
         draw_panel(frame, area, title, lines);
@@ -137,8 +132,7 @@ impl Screen {
         let head =
             ["Commands, after : by letter or name; the letters of motions, R, /, ? and q are keys"
                 .to_owned()];
-        let commands = Pane::Help.lines(debugger, rows);
-        let lines: Vec<String> = keys.chain(head).chain(commands).collect();
+        let lines = keys.chain(head).chain(Pane::Help.lines(debugger, rows)).collect();
         draw_panel(frame, area, "Help: Page Down for more, Esc leaves", self.scrolled(lines, rows));
     }
 
@@ -165,23 +159,27 @@ impl Screen {
         let halves = [Constraint::Length(REGISTER_ROWS), Constraint::Min(0)];
         let [registers, below] = Layout::vertical(halves).areas(area);
         draw_panel(frame, registers, "Registers", render::registers(debugger));
-        let custom = debugger.panes().map(|pane| {
+        let mut panels = Vec::new();
+        for pane in debugger.panes() {
             let PaneHeading { title, rows, .. } = pane.heading();
-            (title.to_owned(), rows as u16 + 2, pane.lines(debugger))
-        });
-        let mut panels: Vec<(String, u16, Vec<String>)> = custom.collect();
+            panels.push((title, Constraint::Length(rows as u16 + 2), pane.lines(debugger)));
+        }
         if panels.is_empty() {
-            let stack = render::stack(debugger, STACK_ROWS.into());
-            panels.push(("Calls".to_owned(), CALL_ROWS, render::calls(debugger)));
-            panels.push(("Stack".to_owned(), STACK_ROWS, stack));
+            panels.push(("Calls", Constraint::Length(CALL_ROWS), render::calls(debugger)));
+            panels.push(("Stack", Constraint::Length(STACK_ROWS), stack(debugger)));
         }
-        let time = render::elapsed(debugger, self.start_clock);
-        let heights = panels.iter().map(|(_, height, _)| Constraint::Length(*height));
-        let areas = Layout::vertical(heights.chain([Constraint::Min(0)])).split(below);
-        panels.push(("Time".to_owned(), 0, time));
+        panels.push(("Time", Constraint::Min(0), self.elapsed(debugger).to_vec()));
+        let areas = Layout::vertical(panels.iter().map(|(_, height, _)| *height)).split(below);
         for ((title, _, lines), area) in panels.into_iter().zip(areas.iter()) {
-            draw_panel(frame, *area, &title, lines);
+            draw_panel(frame, *area, title, lines);
         }
+    }
+
+    /// The T-states since the start, and since power-up.
+    fn elapsed(&self, debugger: &Debugger) -> [String; 2] {
+        let clock = debugger.clock();
+        let since = i128::from(clock) - i128::from(self.start_clock);
+        [format!("{since:+} T-states"), format!("{clock} since power-up")]
     }
 
     /// The columns of the status row beside the time.
@@ -196,16 +194,15 @@ impl Screen {
             let line = format!("{}   (Enter runs it, Tab completes, Esc leaves)", prompt.shown());
             return frame.render_widget(Paragraph::new(line), area);
         }
-        let time = render::elapsed(debugger, self.start_clock).swap_remove(0);
+        let [time, _] = self.elapsed(debugger);
         let width = usize::from(area.width).saturating_sub(time.len() + 1);
         let status: String = render::printable(&self.status).chars().take(width).collect();
         let line = format!("{status:<width$} {time}");
-        let bold = Style::new().add_modifier(Modifier::BOLD);
-        frame.render_widget(Paragraph::new(Line::styled(line, bold)), area);
+        frame.render_widget(Paragraph::new(Line::styled(line, Modifier::BOLD)), area);
     }
 
     fn draw_source(&self, frame: &mut Frame<'_>, debugger: &Debugger, area: Rect) {
-        let Some(here) = self.cursor.clone().or_else(|| Self::running_line(debugger)) else {
+        let Some(here) = self.shown_line(debugger) else {
             let lines = vec!["no source for this address".to_owned()];
             return draw_panel(frame, area, "no source", lines);
         };
@@ -224,9 +221,20 @@ impl Screen {
             Line::styled(text, style)
         };
         let lines: Vec<Line<'_>> = lines.into_iter().enumerate().map(style).collect();
-        let title = render::printable(&here.file);
-        frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
+        draw_panel(frame, area, &render::printable(&here.file), lines);
     }
+}
+
+/// Words from the stack pointer on, each with the code location of that address, if it has one.
+fn stack(debugger: &Debugger) -> Vec<String> {
+    let code = debugger.code();
+    let row = |word: u16| {
+        let at = debugger.registers().sp.wrapping_add(2 * word);
+        let value = debugger.peek_word(at);
+        let name = code.nearest_label(value).map(|_| code.address_name(value));
+        format!("{at:04X}  {value:04X}  {}", name.unwrap_or_default())
+    };
+    (0..STACK_ROWS).map(row).collect()
 }
 
 /// Breaks lines that are longer than a number of columns.
@@ -254,12 +262,7 @@ fn memory_line(line: &str, style: impl Fn(u16) -> Style) -> Line<'static> {
     Line::from(spans)
 }
 
-fn draw_panel<'t, T: Into<Line<'t>>>(
-    frame: &mut Frame<'_>,
-    area: Rect,
-    title: &str,
-    lines: Vec<T>,
-) {
+fn draw_panel<'t>(frame: &mut Frame<'_>, area: Rect, title: &str, lines: Vec<impl Into<Line<'t>>>) {
     let lines: Vec<Line<'_>> = lines.into_iter().map(Into::into).collect();
     frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
 }

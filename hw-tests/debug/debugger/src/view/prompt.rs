@@ -12,7 +12,6 @@ use crate::{Debugger, render};
 const MAX_LISTED: usize = 12;
 
 /// A command line being typed.
-#[derive(Debug, Clone)]
 pub(super) struct Prompt {
     /// `:` or `/`.
     sign: char,

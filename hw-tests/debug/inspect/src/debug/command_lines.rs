@@ -19,10 +19,8 @@ pub(super) struct CommandLines {
     /// The name of the script; `None` if the commands are typed. Then an error does not end the
     /// session, and Ctrl-C stops only the board.
     script: Option<String>,
-    /// Whether to show a prompt.
-    has_prompt: bool,
     /// Time limit for each command that runs the board, in seconds of its time, so that a script
-    /// always ends.
+    /// always ends; `None` on a terminal, which shows a prompt.
     within: Option<f64>,
 }
 
@@ -33,26 +31,24 @@ impl CommandLines {
             true => Box::new(io::stdin().lock()),
             false => Box::new(io::Cursor::new(read_input(script)?)),
         };
-        let script = Some(script.display().to_string());
-        Ok(Self { input, script, has_prompt: false, within: Some(within) })
+        Ok(Self { input, script: Some(script.display().to_string()), within: Some(within) })
     }
 
     /// The lines of standard input, with a prompt on a terminal.
     pub(super) fn typed(within: f64) -> Self {
-        let has_prompt = io::stdin().is_terminal();
-        let within = (!has_prompt).then_some(within);
-        Self { input: Box::new(io::stdin().lock()), script: None, has_prompt, within }
+        let within = (!io::stdin().is_terminal()).then_some(within);
+        Self { input: Box::new(io::stdin().lock()), script: None, within }
     }
 
     /// Executes the commands and prints their output.
     pub(super) fn run(self, debugger: &mut Debugger, stop: &AtomicBool) -> CommandResult {
-        let Self { input, script, has_prompt, within } = self;
+        let Self { input, script, within } = self;
         if script.is_none() {
             print_text(&outcome_text(debugger, &CommandOutcome::Halted(HaltReason::Completed)))?;
         }
         let mut lines = input.split(b'\n');
         for number in 1.. {
-            if has_prompt {
+            if within.is_none() {
                 print(PROMPT)?;
             }
             let Some(line) = lines.next() else { break };
@@ -112,8 +108,7 @@ fn execute_line(
         printed.is_err() || stop.load(Ordering::Relaxed) || is_late(debugger)
     });
     printed?;
-    let failure = debugger.last_error().filter(|_| debugger.has_line_failed());
-    Ok(failure.map_or(done, Err))
+    Ok(debugger.last_error().filter(|_| debugger.has_line_failed()).map_or(done, Err))
 }
 
 fn print_text(text: &str) -> Result<(), CommandError> {

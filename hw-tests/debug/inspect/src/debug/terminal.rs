@@ -8,9 +8,9 @@ use board_debugger::view::Screen;
 use board_debugger::{Debugger, ExecCommand, HaltReason, commands};
 use board_simulator::{PtyLine, SerialLine};
 use cli_support::exit::INTERRUPTED;
-use ratatui::DefaultTerminal;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::{DefaultTerminal, Frame};
 
 /// How often the screen is drawn while the board runs.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(50);
@@ -53,14 +53,14 @@ pub(super) fn show(
             stop,
             last_poll: now,
             next_draw: now + RUNNING_NOTICE_DELAY,
-            has_drawn: false,
             shown,
             has_stopped: false,
             quits: false,
             error: None,
         };
+        screen.status = RUNNING.to_owned();
         let goes_on = match ["c", "run"].contains(&line.trim()) {
-            true => running.continue_with_input(screen, debugger)?,
+            true => running.run_with_input(screen, debugger).map(|()| true)?,
             false => screen
                 .execute(debugger, &line, &mut |screen, debugger| running.poll(screen, debugger)),
         };
@@ -116,11 +116,6 @@ fn next_key(
     Ok(None)
 }
 
-/// Whether a key is Ctrl-C, which is no signal on a terminal in raw mode.
-fn is_interrupt(key: &KeyEvent) -> bool {
-    key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
-}
-
 /// Handles keys and redraws while the board runs.
 struct RunningBoard<'a> {
     terminal: &'a mut DefaultTerminal,
@@ -128,7 +123,6 @@ struct RunningBoard<'a> {
     stop: &'a AtomicBool,
     last_poll: Instant,
     next_draw: Instant,
-    has_drawn: bool,
     /// What is shown while the past is searched, whose states are not.
     shown: Buffer,
     has_stopped: bool,
@@ -139,20 +133,16 @@ struct RunningBoard<'a> {
 
 impl RunningBoard<'_> {
     /// Continues the board. While it waits for input that a host may still send, it is idle, not
-    /// halted. Returns `true` unless the session ends.
-    fn continue_with_input(
-        &mut self,
-        screen: &mut Screen,
-        debugger: &mut Debugger,
-    ) -> io::Result<bool> {
+    /// halted.
+    fn run_with_input(&mut self, screen: &mut Screen, debugger: &mut Debugger) -> io::Result<()> {
         loop {
             let poll = &mut |debugger: &mut Debugger| self.poll(screen, debugger);
             let halt = commands::run(debugger, ExecCommand::Continue, poll);
             let is_stopped = halt == HaltReason::Idle && self.poll(screen, debugger);
-            let is_awaited = self.console.is_shared() || screen.shows_console();
+            let is_awaited = self.console.line.is_some() || screen.shows_console();
             if halt != HaltReason::Idle || !is_awaited || is_stopped {
                 screen.show_halt(debugger, if is_stopped { HaltReason::Paused } else { halt });
-                return Ok(true);
+                return Ok(());
             }
             has_event(KEY_POLL_INTERVAL, self.stop)?;
         }
@@ -175,9 +165,11 @@ impl RunningBoard<'_> {
         self.has_stopped |= self.quits;
         while !self.has_stopped && has_event(Duration::ZERO, self.stop)? {
             let Some(key) = next_key(screen, debugger, true)? else { continue };
+            let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
             // Keys for the console are sent, and the others are answered at once.
             match key.code {
-                _ if is_interrupt(&key) => self.has_stopped = true,
+                // Ctrl-C is no signal on a terminal in raw mode.
+                KeyCode::Char('c') if is_control => self.has_stopped = true,
                 KeyCode::Esc if !screen.has_prompt() => self.has_stopped = true,
                 _ if screen.shows_console() && !screen.has_prompt() => {
                     screen.send(debugger, &key_bytes(&key));
@@ -197,22 +189,18 @@ impl RunningBoard<'_> {
             return Ok(());
         }
         self.next_draw = Instant::now() + REFRESH_INTERVAL;
-        if !std::mem::replace(&mut self.has_drawn, true) {
-            screen.status = RUNNING.to_owned();
-        }
         screen.collect_log(debugger);
-        if !debugger.is_searching() {
-            self.terminal.draw(|frame| screen.draw(frame, debugger))?;
-            return Ok(());
-        }
         let shown = &self.shown;
-        self.terminal.draw(|frame| {
+        let draw = |frame: &mut Frame<'_>| {
+            if !debugger.is_searching() {
+                return screen.draw(frame, debugger);
+            }
             if shown.area == frame.area() {
                 frame.buffer_mut().clone_from(shown);
             }
             screen.draw_status_alone(frame);
-        })?;
-        Ok(())
+        };
+        self.terminal.draw(draw).map(drop)
     }
 }
 
@@ -247,11 +235,6 @@ impl ConsoleLine {
         let mut enter = String::new();
         io::stdin().read_line(&mut enter)?;
         Ok(Self { line: Some(line), passed: 0 })
-    }
-
-    /// Returns `true` if another program may send bytes.
-    fn is_shared(&self) -> bool {
-        self.line.is_some()
     }
 
     /// Forwards the board's new output.

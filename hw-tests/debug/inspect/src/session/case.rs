@@ -11,6 +11,7 @@ use tdlasm::source::DiskLoader;
 use testfile_suite::{CallState, TestFile, run_build};
 
 use super::{StartedSession, program_error};
+use crate::ExitResult;
 
 /// The end of the names of test files.
 pub(super) const ENDING: &str = ".test.toml";
@@ -18,12 +19,7 @@ pub(super) const ENDING: &str = ".test.toml";
 const HALT: u8 = 0x76;
 
 /// Opens a board at the routine that a case calls, with breakpoints there and at its return.
-pub(super) fn open(
-    profile: &BoardProfile,
-    path: &str,
-    name: &str,
-) -> Result<StartedSession, CommandError> {
-    let path = Path::new(path);
+pub(super) fn open(profile: &BoardProfile, path: &Path, name: &str) -> ExitResult<StartedSession> {
     let file = run_build(path).and_then(|()| TestFile::read(path, &DiskLoader));
     let file = file.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     let state = CallState::of_case(&file, name)
@@ -38,29 +34,28 @@ pub(super) fn open(
         return Err(CommandError::new(USAGE, message));
     }
     let program = LoadedProgram::new(file.program.linked.clone(), state.registers.pc);
-    let panes = read_panes(Path::new(path)).map_err(|error| program_error(error.into()))?;
+    let panes = read_panes(path).map_err(|error| program_error(error.into()))?;
     let (mut board, code) = board_with_program(profile, program)?;
-    board
-        .bus_mut()
-        .load(*ram.start(), &state.memory[usize::from(*ram.start())..=usize::from(*ram.end())]);
+    let memory = &state.memory[usize::from(*ram.start())..=usize::from(*ram.end())];
+    board.bus_mut().load(*ram.start(), memory);
     let is_free = file.program.linked.image.byte(state.return_address).is_none();
     if is_free && ram.contains(&state.return_address) {
         board.bus_mut().load(state.return_address, &[HALT]);
     }
     board.set_registers(&state.registers);
-    let mut debugger = Debugger::new(board, code).with_panes(panes);
+    let mut debugger = Debugger::new(board, code);
+    panes.into_iter().for_each(|pane| debugger.add_pane(pane));
     for address in [state.registers.pc, state.return_address] {
         debugger.stops.add(Stop::at(address));
     }
-    let message = Some(message(name, &state));
-    Ok(StartedSession { message, ..StartedSession::program(debugger) })
+    Ok(StartedSession { message: Some(message(name, &state)), ..StartedSession::program(debugger) })
 }
 
 fn message(name: &str, state: &CallState) -> String {
     let (number, routine) = &state.call;
-    let mut text = format!("call {number} of '{}', {}", name.escaped(), routine.escaped());
     let findings = if state.findings.is_empty() { "as expected" } else { "" };
-    text += &format!(": {findings}{}", state.findings.join("; "));
+    let mut text = format!("call {number} of '{}', {}: ", name.escaped(), routine.escaped());
+    text += &(findings.to_owned() + &state.findings.join("; "));
     if !state.missing.is_empty() {
         text += &format!(" (without its {})", state.missing.join(" and "));
     }

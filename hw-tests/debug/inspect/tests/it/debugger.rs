@@ -116,8 +116,13 @@ fn conditions_select_passages_forward_and_back() {
 fn memory_and_ports_are_watched_in_both_directions() {
     let mut debugger = corrected();
     let array = debugger.code().symbol("ATKLST").expect("ATKLST");
-    let watch = Watchpoint::writes(array, 14);
-    let id = debugger.stops.add(Stop::new(StopKind::Watchpoint(watch)));
+    let id = debugger.stops.add(Stop::new(StopKind::Watchpoint(Watchpoint {
+        target: WatchTarget::Memory,
+        first: array,
+        count: 14,
+        reads: false,
+        writes: true,
+    })));
     let filed = debugger.dump(array, 14);
     let (found, access) = touched(run(&mut debugger, ExecCommand::ReverseContinue));
     assert_eq!((found, access.kind), (id, AccessKind::Write));
