@@ -159,7 +159,7 @@ export class ExchangeView {
     try {
       const { fen, assumed } = await this.toolchain.call("normalise", { fen: typed });
       if (typed !== this.fen.value.trim()) return;
-      update({ fen });
+      update({ fen }, "fen");
       this.assumed.textContent = assumed && `Assumed: ${assumed}.`;
     } catch (error) {
       if (typed === this.fen.value.trim()) this.fail(error);
