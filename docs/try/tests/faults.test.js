@@ -84,7 +84,8 @@ test("a placement alone is taken as a FEN, and what was assumed is shown", async
 });
 
 test("a part that is missing can be loaded later", async () => {
-  const page = await pages.visit();
+  // A browser that has not stored the page.
+  const page = await pages.visit("", { serviceWorkers: "block" });
   await page.context().setOffline(true);
   await page.getByRole("link", { name: "Write Z80 code" }).click();
   const failure = page.locator("#program .failure");

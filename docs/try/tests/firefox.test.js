@@ -1,5 +1,5 @@
-// Firefox, driven by WebDriver BiDi: the page loads, looks at an exchange, and says that it has no
-// Web Serial.
+// Firefox, driven by WebDriver BiDi: the page loads, looks at an exchange, works without the server
+// once it is loaded, and says that it has no Web Serial.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -46,6 +46,21 @@ test("Firefox shows the residues of sargon residues", async (context) => {
     cells.map((cell) => (cell.textContent ?? "").replace(/ .*/, "")),
   );
   assert.deepEqual(shown, wanted);
+  await page.close();
+});
+
+test("Firefox works without the server once the page is loaded", async (context) => {
+  if (!browser) return context.skip("no Firefox here");
+  const own = await serve(built);
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  await page.goto(own.url);
+  await page.waitForSelector("#stored", { visible: true });
+  own.close();
+  await page.reload();
+  await page.waitForFunction(() =>
+    document.querySelector("#exchange .verdict")?.textContent?.includes("answers"),
+  );
   await page.close();
 });
 
