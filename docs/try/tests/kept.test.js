@@ -269,7 +269,7 @@ test("two tabs with the same files lose nothing: the user chooses", async () => 
   await becomes(() => text(other), `; one${original}`);
   await choice(other, "Take the other version").click();
   await becomes(() => text(other), `; two${original}`);
-  await other.locator("#saving button").first().waitFor({ state: "detached" });
+  await other.locator("#saving .note button").first().waitFor({ state: "detached" });
   await saved(other);
   await other.locator("#program .cm-content").focus();
   await other.keyboard.press(`${modifier}+z`);
@@ -285,7 +285,7 @@ test("two tabs with the same files lose nothing: the user chooses", async () => 
   await one.reload();
   await ready(one);
   await becomes(() => text(one), `; three ; one${original}`);
-  assert.equal(await one.locator("#saving button").count(), 0);
+  assert.equal(await one.locator("#saving .note button").count(), 0);
   pages.clean();
 });
 
