@@ -6,7 +6,6 @@
 const FILES = {};
 const PREFIX = `tdl-try ${self.registration.scope} `;
 
-self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 
 async function digestOf(bytes) {
@@ -35,10 +34,12 @@ async function store() {
   }
 }
 
-// The page asks for this once it is loaded: its files are in the browser's cache then.
+// The page asks for this once it is loaded: its files are in the browser's cache then, and the worker of an earlier build can be
+// replaced. Firefox breaks off what a worker is answering when it is replaced.
 self.addEventListener("message", (event) => {
   const [port] = event.ports;
-  event.waitUntil(store().then(() => port.postMessage(true), (error) => port.postMessage(String(error))));
+  const stored = store().then(() => port.postMessage(true), (error) => port.postMessage(String(error)));
+  event.waitUntil(stored.then(() => self.skipWaiting()));
 });
 
 /** The response of the server, or what is stored where there is none. */

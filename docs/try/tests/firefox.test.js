@@ -3,7 +3,11 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { build } from "../build.js";
 import { PATIENCE, modules } from "./browser.js";
 import { built, residues } from "./native.js";
 import { serve } from "./serve.js";
@@ -62,6 +66,27 @@ test("Firefox works without the server once the page is loaded", async (context)
     document.querySelector("#exchange .verdict")?.textContent?.includes("answers"),
   );
   await page.close();
+});
+
+test("Firefox takes a newer build while it loads the page", async (context) => {
+  if (!browser) return context.skip("no Firefox here");
+  const folder = await mkdtemp(join(tmpdir(), "tdl-try-"));
+  await cp(built, folder, { recursive: true });
+  const own = await serve(folder, "/", 30);
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  await page.goto(own.url);
+  for (const name of ["one", "two"]) {
+    await page.waitForSelector("#stored:not([hidden])");
+    await build(folder, `https://example.org/${name}/`);
+    await page.reload();
+    await page.waitForSelector("html[data-toolchain=ready]");
+    const url = await page.$eval('meta[property="og:url"]', (tag) => tag.getAttribute("content"));
+    assert.equal(url, `https://example.org/${name}/`);
+  }
+  await page.close();
+  own.close();
+  await rm(folder, { recursive: true });
 });
 
 test("Firefox shows the real board's task, or which browser has Web Serial", async (context) => {
