@@ -1,15 +1,18 @@
 // Bundles the page into a folder: `node docs/try/build.js FOLDER [ADDRESS]`. With the address that it
-// is published at, links to it have a picture where they are pasted. The worker with its module comes
-// from .ci/web/build. Packages are those of node_modules beside this file, or of target/npm (.ci/install/npm).
+// is published at, links to it have a picture where they are pasted. The module is there before, from
+// .ci/web/build. Packages are those of node_modules beside this file, or of target/npm (.ci/install/npm).
 
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 /** What goes into the folder as it is. */
-const FILES = ["style.css", "worker.js", "isolation.js"];
+const FILES = ["style.css", "worker.js"];
+/** What .ci/web/build has put there. */
+const MODULE = ["toolchain.js", "toolchain_bg.wasm"];
 const PICTURE = "../pictures/try-exchange.png";
 const target = process.env.CARGO_TARGET_DIR ?? join(here, "../../target");
 
@@ -76,7 +79,27 @@ export async function build(to, address) {
     if (kind === "import-statement")
       lines.push(`<link rel="modulepreload" href="page/${basename(path)}" />`);
   }
-  writeFileSync(join(to, "index.html"), html.replace("</head>", () => `${lines.join("\n")}</head>`));
+  const bytes = statSync(join(to, MODULE[1])).size;
+  const page = html
+    .replace("</head>", () => `${lines.join("\n")}</head>`)
+    .replace('id="loading"', `id="loading" data-bytes="${bytes}"`);
+  writeFileSync(join(to, "index.html"), page);
+  const scripts = Object.keys(metafile.outputs).filter((file) => file.endsWith(".js"));
+  const inPage = scripts.map((file) => `page/${basename(file)}`);
+  writeService(to, ["index.html", ...FILES, ...MODULE, ...inPage]);
+}
+
+/**
+ * Writes the service worker with the digests of the files that it stores.
+ * @param {string} to
+ * @param {string[]} files
+ */
+function writeService(to, files) {
+  const digest = (/** @type {string} */ file) =>
+    createHash("sha256").update(readFileSync(join(to, file))).digest("hex");
+  const digests = JSON.stringify(Object.fromEntries(files.map((file) => [file, digest(file)])));
+  const service = readFileSync(join(here, "service.js"), "utf8");
+  writeFileSync(join(to, "service.js"), service.replace("FILES = {}", `FILES = ${digests}`));
 }
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {

@@ -18,12 +18,15 @@ export class ToolchainError extends Error {
 }
 
 /**
- * Fetches and compiles a module.
+ * Fetches and compiles a module, and calls back with the number of bytes that have come.
  * @param {string | URL} url
+ * @param {(bytes: number) => void} onBytes
  */
-async function compiled(url) {
+async function compiled(url, onBytes) {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`the server answers ${response.status} for ${url}`);
+  // The browser stores compiled code for its own response only, so that a copy is counted.
+  void count(response.clone(), onBytes).catch(() => undefined);
   // Of a server that does not know the media type, only whole modules are taken.
   const isKnown = response.headers.get("content-type") === "application/wasm";
   return isKnown
@@ -31,12 +34,26 @@ async function compiled(url) {
     : WebAssembly.compile(await response.arrayBuffer());
 }
 
+/**
+ * @param {Response} response
+ * @param {(bytes: number) => void} onBytes
+ */
+async function count(response, onBytes) {
+  const reader = response.body?.getReader();
+  let bytes = 0;
+  for (let next = await reader?.read(); next?.value; next = await reader?.read()) {
+    bytes += next.value.length;
+    onBytes(bytes);
+  }
+}
+
 export class Toolchain {
   /**
    * @param {string | URL} url
    * @param {string | URL} module
+   * @param {(bytes: number) => void} onBytes Takes the number of the module's bytes that have come.
    */
-  constructor(url, module) {
+  constructor(url, module, onBytes) {
     /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
     this.waiting = new Map();
     /** @type {Set<(event: WorkerEvent) => void>} */
@@ -50,7 +67,7 @@ export class Toolchain {
       this.tell({ event: "broken", message: event.message || "the worker could not be loaded" });
     };
     // It is compiled here, beside the start of the worker.
-    compiled(module).then(
+    compiled(module, onBytes).then(
       (code) => this.worker.postMessage({ module: code }),
       (error) => {
         const message = `the toolchain can't be loaded: ${messageOf(error)}`;

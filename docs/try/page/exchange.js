@@ -86,8 +86,10 @@ export class ExchangeView {
       h(
         "p",
         { class: "intro" },
-        "Sargon, a chess program printed in 1978, works out what the captures on a square cost. " +
-          "Its Z80 code runs in this page: watch it, change it, test it, write your own.",
+        "Sargon is a chess program of 1978 for home computers with the Z80 processor. For each " +
+          "piece it works out how many points its owner loses if the captures on its square are " +
+          "played out; a pawn is worth 1, knight and bishop 3, rook 5, queen 9. That code runs " +
+          "in this page: watch it, change it, test it, write your own.",
       ),
       h(
         "div",
@@ -97,7 +99,19 @@ export class ExchangeView {
           "div",
           { class: "column" },
           h("div", { class: "answer" }, this.facts.title, this.facts.summary, this.play.element),
-          h("div", { class: "details" }, this.own, this.behaviours(), this.facts.element),
+          h(
+            "div",
+            { class: "details" },
+            this.own,
+            this.behaviours(),
+            h(
+              "p",
+              { class: "hint" },
+              "original is the program of 1978, corrected has none of its faults, and fast has " +
+                "the corrected results in the least time.",
+            ),
+            this.facts.element,
+          ),
         ),
       ),
     );
@@ -159,7 +173,7 @@ export class ExchangeView {
     try {
       const { fen, assumed } = await this.toolchain.call("normalise", { fen: typed });
       if (typed !== this.fen.value.trim()) return;
-      update({ fen });
+      update({ fen }, "fen");
       this.assumed.textContent = assumed && `Assumed: ${assumed}.`;
     } catch (error) {
       if (typed === this.fen.value.trim()) this.fail(error);

@@ -190,7 +190,7 @@ function comparison(facts, answers) {
     h(
       "caption",
       {},
-      `Points that ${owner} loses on ${facts.square}, the `,
+      `Points that ${owner} loses when the captures on ${facts.square} are played out, the `,
       term("residue"),
     ),
     h(
@@ -202,7 +202,7 @@ function comparison(facts, answers) {
       "tbody",
       {},
       row("Z80 code, run", board),
-      row("Reference", (there) => points(there.residue.reference)),
+      row(term("reference", "Reference"), (there) => points(there.residue.reference)),
       row(term("minimax", "Minimax"), (there) => points(there.residue.minimax)),
       row(term("swap", "Swap"), (there) => points(there.residue.swap)),
       row(term("T-states"), (there) => (there.tStates === null ? DASH : grouped(there.tStates))),
@@ -353,5 +353,10 @@ function pinList(answer) {
   const one = (/** @type {Examination["pins"][number]} */ pin) =>
     pin.by ? `${pin.square} by ${pin.by}` : `${pin.square} (${pin.direction})`;
   const pins = answer.pins.map(one).join(", ");
-  return h("p", { class: "note" }, term("pinned", "Pinned"), ` on the board: ${pins}`);
+  return h(
+    "p",
+    { class: "note" },
+    term("pinned", "Pinned"),
+    ` on the board: ${pins}. A pinned piece may not leave the line to its own king or queen.`,
+  );
 }

@@ -5,7 +5,7 @@ import { Toolchain } from "./client.js";
 import { h, messageOf } from "./dom.js";
 import { ExchangeView } from "./exchange.js";
 import { failure } from "./failure.js";
-import { prepareIsolation } from "./isolation.js";
+import { storePage } from "./isolation.js";
 import { restore } from "./kept.js";
 import { SavingView } from "./saving.js";
 import { current, linkTo, onChange } from "./state.js";
@@ -14,11 +14,18 @@ import { themeSwitch } from "./theme.js";
 
 /** @typedef {import("./state.js").View} View */
 
+const status = element("status");
+const loading = element("loading");
+/** Bytes of the module, which build.js writes into the page: its response may be compressed. */
+const size = Number(loading.dataset.bytes);
 const toolchain = new Toolchain(
   new URL("worker.js", document.baseURI),
   new URL("toolchain_bg.wasm", document.baseURI),
+  (bytes) => {
+    loading.querySelector("progress")?.setAttribute("value", String(bytes / size));
+    loading.querySelector("span")?.replaceChildren(`${Math.floor((100 * bytes) / size)} %`);
+  },
 );
-const status = element("status");
 
 /** @type {Record<Exclude<View, "exchange">, (host: HTMLElement) => Promise<unknown>>} */
 const LATER = {
@@ -70,10 +77,12 @@ async function begin(view) {
 }
 
 toolchain.listen((event) => {
+  if (event.event === "ready" || event.event === "broken") loading.hidden = true;
   if (event.event === "ready") {
     document.documentElement.dataset.toolchain = "ready";
     performance.mark("ready");
     status.textContent = `Toolchain ${event.version}, ${event.commit}`;
+    void storePage().then((isStored) => (element("stored").hidden = !isStored));
   }
   if (event.event === "broken") {
     document.documentElement.dataset.toolchain = "broken";
@@ -88,4 +97,3 @@ await takeShared(element("broken"));
 new ExchangeView(element("exchange"), toolchain);
 onChange(showView);
 showView();
-prepareIsolation();

@@ -71,6 +71,7 @@ export class PlayPanel {
     const own = of(behaviour);
     const corrected = of("corrected");
     this.start.disabled = !this.playing && !(own?.steps.length && corrected);
+    if (!this.playing) this.start.textContent = "▶ Play";
     replace(this.verdict);
     replace(this.blame);
     if (!own || !corrected) return;
@@ -113,6 +114,7 @@ export class PlayPanel {
     this.live.hidden = false;
     this.start.textContent = "■ Stop";
     const { fen, square } = current();
+    let end = "";
     try {
       for (const { name, facts } of this.parts) {
         const files = this.wishes.files(name);
@@ -122,10 +124,17 @@ export class PlayPanel {
         await this.playPart(name, facts, states, isOver);
         if (isOver()) return;
       }
+      const answers = this.parts.map(
+        ({ name, facts }) => `${this.nameOf(name)} answers ${facts.residue.board}.`,
+      );
+      end = ["Play has ended.", ...answers].join(" ");
     } catch (error) {
-      if (!isOver()) this.said.textContent = messageOf(error);
+      end = messageOf(error);
     }
-    if (!isOver()) this.stop();
+    if (isOver()) return;
+    this.stop();
+    this.said.textContent = end;
+    this.start.textContent = "▶ Play again";
   }
 
   /**

@@ -332,6 +332,7 @@ export class ProgramView {
         : "Not assembled.";
       if (program?.notice) this.said.textContent += `; ${program.notice}`;
       if (!program && !messages.length) this.problem.textContent = text;
+      if (!program) this.sources.said.scrollIntoView({ block: "nearest" });
       replace(
         this.downloads,
         ...outputs.map((file) =>

@@ -2,16 +2,26 @@
 // changed the same files.
 
 import { button, download, h, replace } from "./dom.js";
-import { choose, onStorage, openConflicts, storage } from "./kept.js";
+import { choose, kept, onStorage, openConflicts, storage, storeWaiting } from "./kept.js";
 import { packed } from "./packed.js";
+import { current } from "./state.js";
+
+/** Has the browser save what this tab has of the program or evaluator that is shown. */
+function saveCopy() {
+  storeWaiting();
+  const { view, behaviour } = current();
+  const name = view === "program" ? view : behaviour;
+  download(`${name}.zip`, packed(kept(name)));
+}
 
 export class SavingView {
   /** @param {HTMLElement} host */
   constructor(host) {
     this.state = h("p", { class: "hint", id: "saved" });
     this.problem = h("p", { role: "alert", class: "problem" });
+    this.copy = button("Save a copy as a ZIP", saveCopy, { hidden: true });
     this.choices = h("div", { role: "status" });
-    host.append(this.state, this.problem, this.choices);
+    host.append(this.state, this.problem, this.copy, this.choices);
     /** @type {string} The names of the conflicts that are shown. */
     this.shown = "";
     onStorage(() => this.show());
@@ -24,7 +34,8 @@ export class SavingView {
     const text =
       problem &&
       `Not saved: ${problem.replace(/\.$/, "")}. What you type is kept while this tab is open: ` +
-        "save it as a ZIP (More) before you close it.";
+        "save a copy before you close it.";
+    this.copy.hidden = !problem;
     if (this.state.textContent !== state) this.state.textContent = state;
     if (this.problem.textContent !== text) this.problem.textContent = text;
     const conflicts = [...openConflicts()];

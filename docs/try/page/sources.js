@@ -12,6 +12,8 @@ import { onChange } from "./state.js";
 
 /** Milliseconds of quiet after which texts are assembled. */
 const QUIET = 250;
+/** Messages that are listed at most. */
+const MOST = 50;
 
 export class Sources {
   /**
@@ -29,19 +31,19 @@ export class Sources {
     this.host = h("div", { class: "editor" });
     this.count = h("p", { role: "status", class: "count" });
     this.list = h("ul", { class: "messages" });
+    this.said = h("div", {}, this.count, this.list);
     this.about = h("div", { class: "about" });
     this.element = h(
       "div",
       {},
       this.host,
+      this.said,
       h(
         "p",
         { class: "hint" },
         "F12 goes to a definition, F8 to the next message, Ctrl+Space completes, " +
           "F9 sets a breakpoint.",
       ),
-      this.count,
-      this.list,
       h("section", { "aria-label": "About the name at the cursor" }, this.about),
     );
     this.later = debounce(QUIET, () => void this.check());
@@ -113,7 +115,7 @@ export class Sources {
     this.count.classList.toggle("problem", errors > 0);
     replace(
       this.list,
-      ...messages.slice(0, 50).map((message) =>
+      ...messages.slice(0, MOST).map((message) =>
         h(
           "li",
           { class: message.severity },
@@ -129,6 +131,7 @@ export class Sources {
           message.help && h("span", { class: "hint text" }, message.help),
         ),
       ),
+      messages.length > MOST && h("li", { class: "hint" }, `and ${messages.length - MOST} more`),
     );
   }
 

@@ -75,14 +75,16 @@ export function linkTo(change) {
 }
 
 /**
- * Changes the state and the page's URL; a new task becomes an entry of the browser's history.
+ * Changes the state and the page's URL, with an entry in the browser's history.
  * @param {Partial<State>} change
+ * @param {string} [field] The field that is typed in: its changes in a row are one entry.
  */
-export function update(change) {
+export function update(change, field) {
   const next = { ...state, at: "", ...change };
   const link = fragment(next);
-  if (next.view === state.view) history.replaceState(null, "", link);
-  else history.pushState(null, "", link);
+  const isEntry = fragment(state) !== link && !(field && history.state === field);
+  if (isEntry) history.pushState(field ?? null, "", link);
+  else history.replaceState(history.state, "", link);
   become(next);
 }
 

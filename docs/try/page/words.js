@@ -13,6 +13,7 @@ const MEANINGS = {
   "T-states": "Clock cycles of the Z80. The classic board runs 7,372,800 a second.",
   pinned: "A piece that may not leave the line to its own king or queen.",
   XCHNG: "The routine of the evaluator that plays the captures on a square out.",
+  reference: "The same evaluation in another program, written to check the Z80 code.",
   minimax: "The same captures, with both sides free to stop at the best moment.",
   swap: "Static exchange evaluation by the swap algorithm of modern chess engines.",
   corpus: "Test positions and arrays, each with the result of an independent reference.",

@@ -20,9 +20,10 @@ export class Pages {
   /**
    * @param {string} [folder]
    * @param {string} [base]
+   * @param {number} [pause] Milliseconds after each 64 KiB of a file.
    */
-  static async open(folder = built, base = "/") {
-    const server = await serve(folder, base);
+  static async open(folder = built, base = "/", pause = 0) {
+    const server = await serve(folder, base, pause);
     const browser = await chromium.launch({
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       args: ["--no-sandbox"],

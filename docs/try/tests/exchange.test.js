@@ -187,6 +187,39 @@ test("a wrong FEN is refused in the program's words, and as text", async () => {
   pages.clean();
 });
 
+test("going back leads to the square and the position before, and forward again", async () => {
+  const page = await pages.visit(link(FAULT));
+  const title = (/** @type {string} */ text) =>
+    page.getByRole("heading", { level: 2, name: text }).waitFor();
+  await title("e4: Black knight");
+  await page.locator("[data-square=e5]").click();
+  await title("e5: White knight");
+  await page.locator("[data-square=e5]").click();
+  await page.locator("[data-square=f5]").dragTo(page.locator("[data-square=g4]"));
+  await page.locator("[data-square=g4]").click();
+  await title("g4: Black bishop");
+  // What is typed in the field at once is one entry.
+  const fen = page.getByLabel("FEN");
+  for (const typed of ["4k3/8/8/3p4/8/2N5/8/4K3", "4k3/8/8/3p4/8/8/8/4K3"]) {
+    await fen.fill(typed);
+    await becomes(() => fen.inputValue(), `${typed} w - - 0 1`);
+  }
+  await page.goBack();
+  await title("g4: Black bishop");
+  await page.goBack();
+  await page.goBack();
+  await becomes(
+    () => page.locator("[data-square=f5]").getAttribute("aria-label"),
+    "f5, Black bishop",
+  );
+  await title("e5: White knight");
+  await page.goBack();
+  await title("e4: Black knight");
+  await page.goForward();
+  await title("e5: White knight");
+  pages.clean();
+});
+
 test("the link carries the state, and going back leads to the task before", async () => {
   const page = await pages.visit(link(PINS, "d4", "original"));
   await page.getByRole("heading", { name: "d4: Black pawn" }).waitFor();

@@ -84,7 +84,8 @@ test("a placement alone is taken as a FEN, and what was assumed is shown", async
 });
 
 test("a part that is missing can be loaded later", async () => {
-  const page = await pages.visit();
+  // A browser that has not stored the page.
+  const page = await pages.visit("", { serviceWorkers: "block" });
   await page.context().setOffline(true);
   await page.getByRole("link", { name: "Write Z80 code" }).click();
   const failure = page.locator("#program .failure");
@@ -114,6 +115,34 @@ test("a toolchain that can't be loaded is reported, and can be tried again", asy
     assert.equal(await failure.count(), 0);
     await page.context().close();
   }
+});
+
+test("messages of a program of 2 MB are in view when it is assembled", async () => {
+  const wrong = Array.from({ length: 60 }, (_, n) => `        MVI A,NAME${n}\n`).join("");
+  const comment = `;${"a line that is nothing but a comment ".repeat(2)}\n`;
+  const body = comment.repeat(Math.floor((2 * 1024 * 1024 - 2 * wrong.length) / comment.length));
+  const buffer = Buffer.from(`${body}${wrong}        .END\n`);
+  for (const viewport of [
+    { width: 390, height: 844 },
+    { width: 768, height: 1024 },
+    { width: 1440, height: 900 },
+  ]) {
+    const page = await pages.visit("#view=program", { viewport });
+    await page.locator("#program .count").filter({ hasText: "without messages" }).waitFor();
+    const file = { name: "large.asm", mimeType: "text/plain", buffer };
+    await page.locator("#program input[type=file]").first().setInputFiles(file);
+    await becomes(() => page.locator("#program .count").textContent(), "60 errors.");
+    await page.getByRole("button", { name: "Assemble", exact: true }).click();
+    await page.locator("#program").getByText("Not assembled.").waitFor();
+    for (const part of [".count", ".messages li:first-child"]) {
+      const box = await page.locator(`#program ${part}`).boundingBox();
+      const bottom = (box?.y ?? -1) + (box?.height ?? 0);
+      assert.ok(box && box.y > -1 && bottom <= viewport.height, `${part} ${JSON.stringify(box)}`);
+    }
+    await page.locator("#program .messages").getByText("and 10 more").waitFor();
+    await page.context().close();
+  }
+  pages.clean();
 });
 
 test("a program in ROM, or without memory, is reported before it runs", async () => {

@@ -1,9 +1,13 @@
-// Firefox, driven by WebDriver BiDi: the page loads, looks at an exchange, and says that it has no
-// Web Serial.
+// Firefox, driven by WebDriver BiDi: the page loads, looks at an exchange, works without the server
+// once it is loaded, and says that it has no Web Serial.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { build } from "../build.js";
 import { PATIENCE, modules } from "./browser.js";
 import { built, residues } from "./native.js";
 import { serve } from "./serve.js";
@@ -47,6 +51,42 @@ test("Firefox shows the residues of sargon residues", async (context) => {
   );
   assert.deepEqual(shown, wanted);
   await page.close();
+});
+
+test("Firefox works without the server once the page is loaded", async (context) => {
+  if (!browser) return context.skip("no Firefox here");
+  const own = await serve(built);
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  await page.goto(own.url);
+  await page.waitForSelector("#stored", { visible: true });
+  own.close();
+  await page.reload();
+  await page.waitForFunction(() =>
+    document.querySelector("#exchange .verdict")?.textContent?.includes("answers"),
+  );
+  await page.close();
+});
+
+test("Firefox takes a newer build while it loads the page", async (context) => {
+  if (!browser) return context.skip("no Firefox here");
+  const folder = await mkdtemp(join(tmpdir(), "tdl-try-"));
+  await cp(built, folder, { recursive: true });
+  const own = await serve(folder, "/", 30);
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  await page.goto(own.url);
+  for (const name of ["one", "two"]) {
+    await page.waitForSelector("#stored:not([hidden])");
+    await build(folder, `https://example.org/${name}/`);
+    await page.reload();
+    await page.waitForSelector("html[data-toolchain=ready]");
+    const url = await page.$eval('meta[property="og:url"]', (tag) => tag.getAttribute("content"));
+    assert.equal(url, `https://example.org/${name}/`);
+  }
+  await page.close();
+  own.close();
+  await rm(folder, { recursive: true });
 });
 
 test("Firefox shows the real board's task, or which browser has Web Serial", async (context) => {

@@ -26,7 +26,7 @@ const step = (page) => page.locator("#exchange .live [role=status]");
 test("the page opens on a fault of the original, with what is right and the line that has it", async () => {
   const [wrong, right] = await Promise.all([residue("original"), residue("corrected")]);
   assert.notEqual(wrong?.board, right?.board);
-  for (const options of [{}, PHONE]) {
+  for (const options of [{}, PHONE, { viewport: { width: 768, height: 1024 } }]) {
     const page = await pages.visit("", options);
     const verdict = page.locator("#exchange .verdict");
     const text =
@@ -61,7 +61,7 @@ test("Play shows captures, array and what the Z80 returns, and gives the board b
   const page = await pages.visit("", { reducedMotion: "reduce" });
   await page.getByRole("button", { name: "▶ Play" }).click();
   await step(page).filter({ hasText: "XCHNG begins" }).waitFor();
-  await step(page).filter({ hasText: `original: XCHNG returns ${wrong?.board}.` }).waitFor();
+  await step(page).filter({ hasText: `original program: XCHNG returns ${wrong?.board}.` }).waitFor();
   for (const text of captures) {
     await step(page).filter({ hasText: text }).waitFor();
     // The array has a piece fewer with each capture; counts are its first bytes.
@@ -72,11 +72,28 @@ test("Play shows captures, array and what the Z80 returns, and gives the board b
     "e4, White queen",
   );
   await step(page).filter({ hasText: `XCHNG returns ${right?.board}.` }).waitFor();
-  await page.getByRole("button", { name: "▶ Play" }).waitFor();
+  await page.getByRole("button", { name: "▶ Play again" }).waitFor();
+  await becomes(
+    () => step(page).textContent(),
+    `Play has ended. The original program answers ${wrong?.board}. ` +
+      `The corrected program answers ${right?.board}.`,
+  );
   assert.match(
     (await page.locator("[data-square=e4]").getAttribute("aria-label")) ?? "",
     /^e4, Black knight/,
   );
+  pages.clean();
+});
+
+test("a play ends though the board is turned while a piece moves", async () => {
+  const page = await pages.visit(
+    "#view=exchange&fen=6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1_w_-_-_0_1&square=e4",
+  );
+  await page.getByRole("button", { name: "▶ Play" }).and(page.locator(":enabled")).click();
+  await page.locator(".square.moving").waitFor();
+  await page.locator("#exchange .menu summary").first().click();
+  await page.getByRole("button", { name: "Turn the board" }).click();
+  await page.getByRole("button", { name: "▶ Play again" }).waitFor();
   pages.clean();
 });
 
@@ -112,6 +129,21 @@ test("three doors lead to a position, to code and to a board, and fit a telephon
   await page.getByRole("button", { name: "Choose a port…" }).waitFor();
   await page.goBack();
   await page.locator("#evaluator .cm-editor").waitFor();
+  pages.clean();
+});
+
+test("the first screen explains residue, pinned, the year and the points where they stand", async () => {
+  const page = await pages.visit();
+  const exchange = page.locator("#exchange");
+  await exchange.locator("table.comparison").filter({ hasNotText: "…" }).waitFor();
+  for (const sentence of [
+    /a chess program of 1978 for home computers with the Z80 processor/,
+    /a pawn is worth 1, knight and bishop 3, rook 5, queen 9/,
+    /Points that Black loses when the captures on e4 are played out, the residue/,
+    /original is the program of 1978, corrected has none of its faults/,
+    /Pinned on the board: .*A pinned piece may not leave the line to its own king or queen/,
+  ])
+    assert.match(await exchange.innerText(), sentence);
   pages.clean();
 });
 

@@ -2,8 +2,9 @@
 // taken away can be brought back.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { Pages, becomes, modifier } from "./browser.js";
+import { Pages, becomes, modifier, modules } from "./browser.js";
 
 /** @type {Pages} */
 let pages;
@@ -77,6 +78,18 @@ function refuseOpening() {
   Storage.prototype.setItem = () => {
     throw new DOMException("no storage here", "QuotaExceededError");
   };
+}
+
+/**
+ * The text of the only file of a ZIP.
+ * @param {string} path
+ */
+async function textIn(path) {
+  /** @type {typeof import("fflate")} */
+  const { strFromU8, unzipSync } = modules("fflate");
+  const texts = Object.values(unzipSync(await readFile(path)));
+  assert.equal(texts.length, 1);
+  return strFromU8(texts[0]);
 }
 
 /**
@@ -165,23 +178,23 @@ test("what is typed is there after a reload at once, and after the choice of ano
   await saved(page);
   await stored(page, "; at once");
 
-  await page.goto(`${pages.server.url}#view=evaluator&behaviour=mended`);
-  await page.locator("#evaluator select[data-loaded=mended]").waitFor();
+  await page.goto(`${pages.server.url}#view=evaluator&behaviour=corrected`);
+  await page.locator("#evaluator select[data-loaded=corrected]").waitFor();
   await page.locator("#evaluator .cm-content").focus();
   await page.keyboard.press(`${modifier}+Home`);
   await page.evaluate(async () => {
-    document.execCommand("insertText", false, "; of mended");
+    document.execCommand("insertText", false, "; of corrected");
     // The editor has noticed, and has not kept it yet.
     while (document.querySelector("#saved")?.textContent !== "Saving…") {
       await new Promise((resolve) => requestAnimationFrame(resolve));
     }
-    location.hash = location.hash.replace("mended", "1978");
+    location.hash = location.hash.replace("corrected", "original");
   });
-  await page.locator("#evaluator select[data-loaded='1978']").waitFor();
+  await page.locator("#evaluator select[data-loaded=original]").waitFor();
   await page.locator("#evaluator").getByText("As in the repository.").waitFor();
-  await page.locator("#evaluator").getByLabel("Evaluator", { exact: true }).selectOption("mended");
+  await page.locator("#evaluator").getByLabel("Evaluator", { exact: true }).selectOption("corrected");
   await page.locator("#evaluator").getByText("Changed: xchng.asm").waitFor();
-  assert.match(await text(page), /^; of mended/);
+  assert.match(await text(page), /^; of corrected/);
   pages.clean();
 });
 
@@ -194,6 +207,11 @@ test("a browser that refuses storage shows the whole page, and that nothing is s
     const original = await text(page);
     await typeMine(page, "program");
     await problem.filter({ hasText: "Not saved: no storage here" }).waitFor();
+    const [copy] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save a copy as a ZIP" }).click(),
+    ]);
+    assert.match(await textIn(await copy.path()), /^; mine/);
     await page.getByRole("button", { name: "Assemble", exact: true }).click();
     await page.locator("#program").getByText("CRC-32").waitFor();
     await page.getByRole("link", { name: "Try a position" }).click();
@@ -224,6 +242,7 @@ test("storage that is full is reported until there is room again", async () => {
   await page.keyboard.insertText(" and more");
   await saved(page);
   await problem.waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Save a copy as a ZIP" }).waitFor({ state: "hidden" });
   await stored(page, "; mine and more");
   pages.clean();
 });
@@ -250,7 +269,7 @@ test("two tabs with the same files lose nothing: the user chooses", async () => 
   await becomes(() => text(other), `; one${original}`);
   await choice(other, "Take the other version").click();
   await becomes(() => text(other), `; two${original}`);
-  await other.locator("#saving button").first().waitFor({ state: "detached" });
+  await other.locator("#saving .note button").first().waitFor({ state: "detached" });
   await saved(other);
   await other.locator("#program .cm-content").focus();
   await other.keyboard.press(`${modifier}+z`);
@@ -266,7 +285,7 @@ test("two tabs with the same files lose nothing: the user chooses", async () => 
   await one.reload();
   await ready(one);
   await becomes(() => text(one), `; three ; one${original}`);
-  assert.equal(await one.locator("#saving button").count(), 0);
+  assert.equal(await one.locator("#saving .note button").count(), 0);
   pages.clean();
 });
 
@@ -321,7 +340,7 @@ test("all files are saved as a ZIP, and a ZIP and a folder are opened", async ()
   await picker.setInputFiles({
     name: "all.zip",
     mimeType: "application/zip",
-    buffer: await (await import("node:fs/promises")).readFile(path),
+    buffer: await readFile(path),
   });
   await becomes(async () => (await text(other)).split("\n")[0], "; in the ZIP");
   assert.equal(await other.locator("#program input[webkitdirectory]").count(), 1);

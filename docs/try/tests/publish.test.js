@@ -18,9 +18,9 @@ let pages;
 let folder;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "tdl-try-"));
-  await build(folder, ADDRESS);
   for (const file of ["toolchain.js", "toolchain_bg.wasm"])
     await copyFile(join(built, file), join(folder, file));
+  await build(folder, ADDRESS);
   pages = await Pages.open(folder, "/z80/try/");
 });
 after(async () => {

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use board_debugger::commands::{self, CommandOutcome, Pane, execute};
-use board_simulator::profiling::{StepCounter, line_times};
 use board_debugger::{
     BoundExpression, Debugger, ExecCommand, HaltReason, Machine, Motion,
     REGISTER_PAIRS, Stop, StopId, describe_halt, disassemble_at, flag_letters, register_value,
 };
+use board_simulator::profiling::{StepCounter, line_times};
 use firmware::ProgramKind;
 use firmware::code_map::CodeMap;
 use firmware_wire::Request;

@@ -17,9 +17,9 @@ pub(crate) struct Fault {
 type FaultEntry = (&'static str, &'static str, &'static str);
 
 const MISFILED: FaultEntry = (
-    "Some piece on the board is pinned. The test for pins has then left the direction of the scan \
-     in the register that should tell whether a queen stands in front, so pieces found downwards \
-     are filed with the queen and capture after her.",
+    "A piece on the board is pinned: it may not leave the line to its own king or queen. The test \
+     for that overwrites register C, which should say whether a queen stands in front. So pieces \
+     found downwards on the board count as if they stood behind a queen: they capture after her.",
     "atksav.asm",
     "MOV A,C",
 );
