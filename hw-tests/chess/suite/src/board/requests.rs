@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use firmware_wire::{
     BODY_OVERHEAD, ExhaustRequest, MAX_POSITIONS, POSITION_BYTES, PointsReply, PositionWithMove,
-    Reply, Request, SquareRecord, StepRecord, capability, extended_capability,
+    Reply, Request, StepRecord, capability, extended_capability,
 };
 use rcflash_link::{LinkError, ReplyStatus, RequestSpec};
 use sargon_corpus::{CaseInput, encode};
@@ -70,7 +70,8 @@ impl SargonBoard {
             Reply::Exhaust(tally) => tally,
             other => return Err(unexpected_reply(EXHAUST_OPERATION, &other)),
         };
-        let t_states = self.take_records().map(|records| self.probe.exchanges(&records));
+        let records = self.live.instrumentation().map(|board| board.take_records());
+        let t_states = records.map(|records| self.probe.exchanges(&records));
         // In a program that was not built here, XCHNG may have another address.
         let t_states = t_states.filter(|times: &Vec<_>| times.len() == usize::from(tally.count));
         Ok(ExhaustResponse { tally, t_states })
@@ -255,14 +256,6 @@ fn classify_position_with_points(replies: &[Reply]) -> ReplyStatus {
     match replies.last() {
         Some(Reply::PositionEnd(end)) if end.points.is_none() => ReplyStatus::PartMissing,
         _ => classify_position(replies),
-    }
-}
-
-/// Returns the squares in a frame of a reply.
-pub(super) fn square_records(reply: Reply) -> Vec<SquareRecord> {
-    match reply {
-        Reply::Squares { records, .. } => records,
-        _ => Vec::new(),
     }
 }
 
