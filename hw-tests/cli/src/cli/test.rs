@@ -222,7 +222,7 @@ impl TestArgs {
         if !self.no_build {
             run_build(path).map_err(|errors| errors.messages())?;
         }
-        let file = TestFile::read_for(path, loader, free.map(|(first, _)| first));
+        let file = TestFile::read(path, loader, free.map(|(first, _)| first));
         let file = file.map_err(|errors| errors.messages())?;
         for note in &file.program.notes {
             eprint_message(format!("hw-tests: {}: {note}", path.escaped()));

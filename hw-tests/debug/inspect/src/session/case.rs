@@ -24,7 +24,7 @@ pub(super) fn open(
     name: &str,
 ) -> Result<StartedSession, CommandError> {
     let path = Path::new(path);
-    let file = run_build(path).and_then(|()| TestFile::read(path, &DiskLoader));
+    let file = run_build(path).and_then(|()| TestFile::read(path, &DiskLoader, None));
     let file = file.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     let state = CallState::of_case(&file, name)
         .map_err(|message| CommandError::new(NOTHING_SELECTED, message))?;
