@@ -46,7 +46,8 @@ pub(crate) struct CasePlan {
     pub(crate) second: Option<RequestSpec>,
 }
 
-/// Single requests. Each returns the error of the link if there is no valid reply.
+/// Single requests, each of which returns the error of the link if there is no valid reply; and
+/// those of cases.
 #[allow(clippy::missing_errors_doc, reason = "above")]
 impl SargonBoard {
     /// Requests an exchange; returns its residue and status.
@@ -115,10 +116,7 @@ impl SargonBoard {
     fn request(&mut self, spec: &RequestSpec) -> Result<Reply, LinkError> {
         self.live.link.request(spec.operation, &spec.request, spec.processing_time)
     }
-}
 
-/// Requests of cases.
-impl SargonBoard {
     /// Returns the requests of a case: for a position POSITION, with the points of its residues if
     /// that is supported, or else POINTS; for an array EXCHANGE and TRACE.
     ///
