@@ -2,7 +2,7 @@
 
 mod explanation;
 mod follow;
-mod names;
+pub(crate) mod names;
 mod show;
 
 use std::fmt::Display;
