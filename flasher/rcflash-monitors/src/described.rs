@@ -11,7 +11,7 @@ use tdlasm::image::Image;
 use crate::description::{ADDRESS, FIRST, LAST, LINE, LoadFormat, MonitorDescription};
 use crate::dump::{self, Memory, ROW_BYTES};
 use crate::error::{LoaderError, Result};
-use crate::event::{LoadEvent, LoadObserver, LoadStage};
+use crate::event::LoadObserver;
 use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT, type_checked};
 use crate::handshake::{CORRUPTED_RECORD_FILL, abort_load_with, clear_line};
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
@@ -182,7 +182,7 @@ impl Described {
             let command = with_address(&self.monitor.load.command, ADDRESS, address);
             self.command(session, LOADING, &command)?;
             let reply_timeout = RECEIVER_TIMEOUT;
-            let observer = &mut Ignore;
+            let observer = &mut ();
             XmodemSender { session, observer, reply_timeout, pace }.send(&data)?;
             let report = self.report(session, "")?;
             if report != LoadReport::Success {
@@ -197,14 +197,6 @@ impl Described {
         let text = exchange::escape_tail(received);
         LoaderError::UnexpectedReply { peer: NAME, operation, text }
     }
-}
-
-/// The progress of a chunk, which is reported as a whole.
-struct Ignore;
-
-impl LoadObserver for Ignore {
-    fn on_progress(&mut self, _: LoadStage, _: usize, _: usize) {}
-    fn on_event(&mut self, _: LoadEvent) {}
 }
 
 fn with_address(command: &str, placeholder: &str, address: u16) -> String {

@@ -102,10 +102,12 @@ impl fmt::Display for LoadEvent {
     }
 }
 
-/// Receives the progress and the events of a load.
+/// Receives the progress and the events of a load; `()` ignores them.
 pub trait LoadObserver {
-    /// Called when `done` of `total` bytes are processed.
-    fn on_progress(&mut self, stage: LoadStage, done: usize, total: usize);
+    /// Called when `_done` of `_total` bytes are processed.
+    fn on_progress(&mut self, _stage: LoadStage, _done: usize, _total: usize) {}
     /// Called for each event.
-    fn on_event(&mut self, note: LoadEvent);
+    fn on_event(&mut self, _note: LoadEvent) {}
 }
+
+impl LoadObserver for () {}

@@ -1,6 +1,6 @@
 //! `sargon captures`: the legal captures of a position with their values, in search order.
 
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 
 use chess_rules::see::{
     OrderedCaptures, OrderingStats, PieceValues, SeeDefinition, SomaExchange, ValuedCapture,
@@ -11,7 +11,7 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult};
 use cli_support::output::{pluralize, print};
 use sargon_corpus::args::{Jobs, NamedPosition, OutputForm, PositionArgs, SinglePosition, comment};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::values::{COLUMNS, DEFAULT_VALUES, columns};
 
@@ -86,18 +86,9 @@ struct IllegalEntry {
 #[derive(Serialize)]
 struct ExchangeEntry {
     side: &'static str,
-    square: Displayed<Square>,
-    from: Vec<Displayed<Square>>,
+    square: String,
+    from: Vec<String>,
     gain: i32,
-}
-
-/// A value that is written as a string.
-struct Displayed<T>(T);
-
-impl<T: Display> Serialize for Displayed<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
 }
 
 fn json(
@@ -117,8 +108,8 @@ fn json(
     let illegal = ordered.illegal.iter();
     let exchange = |exchange: &SomaExchange| ExchangeEntry {
         side: name(exchange.side),
-        square: Displayed(exchange.square),
-        from: exchange.from.iter().copied().map(Displayed).collect(),
+        square: exchange.square.to_string(),
+        from: exchange.from.iter().map(Square::to_string).collect(),
         gain: exchange.gain,
     };
     let found = CapturesLine {

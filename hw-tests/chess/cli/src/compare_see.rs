@@ -114,10 +114,8 @@ pub(super) fn compare(args: &CompareArgs) -> CommandResult {
         0 => Ok(0),
         differ => {
             let values = pluralize(differ, "value");
-            Err(CommandError::new(
-                FAILED,
-                format!("{values} of the command differ from {}", args.by),
-            ))
+            let why = format!("{values} of the command differ from {}", args.by);
+            Err(CommandError::new(FAILED, why))
         }
     })
 }

@@ -158,16 +158,12 @@ fn goal(args: &ExhaustArgs) -> Result<ExhaustPlan, CommandError> {
     let count = arrays.count();
     let range = args.range.clone().unwrap_or(0..count);
     if range.end > count {
-        return Err(CommandError::new(
-            USAGE,
-            format!("invalid range: the space {} ends at {count}", args.space),
-        ));
+        let why = format!("invalid range: the space {} ends at {count}", args.space);
+        return Err(CommandError::new(USAGE, why));
     }
     if range.is_empty() {
-        return Err(CommandError::new(
-            NOTHING_SELECTED,
-            "the range A..B is empty; B must be greater than A",
-        ));
+        let why = "the range A..B is empty; B must be greater than A";
+        return Err(CommandError::new(NOTHING_SELECTED, why));
     }
     Ok(ExhaustPlan { arrays, range, crc: args.crc })
 }

@@ -2,7 +2,7 @@
 
 mod explanation;
 mod follow;
-mod names;
+pub(crate) mod names;
 mod show;
 
 use std::fmt::Display;
@@ -85,10 +85,8 @@ impl Explanation {
         let seen = rig.request_position(&position).map_err(|error| board_error(rig, &error))?;
         let record = seen.squares.iter().find(|record| record.square == encode::square(square));
         let Some(record) = record else {
-            return Err(CommandError::new(
-                FAILED,
-                format!("the board reports no piece on {square}"),
-            ));
+            let why = format!("the board reports no piece on {square}");
+            return Err(CommandError::new(FAILED, why));
         };
         let there = AttackersArray::from_bytes(&record.array);
         if there != array {

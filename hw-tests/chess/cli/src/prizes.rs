@@ -13,6 +13,7 @@ use sargon_suite::SargonBoard;
 use sargon_suite::compare::compare_points;
 use serde::Serialize;
 
+use crate::explain::names::side;
 use cli_support::output::{pluralize, print};
 use sargon_corpus::args::{
     NamedPosition, PositionArgs, PositionStream, SinglePosition, parse_square,
@@ -145,8 +146,8 @@ impl PositionPrizes {
     }
 
     fn table(&self) -> String {
-        let mover = name(self.mover);
-        let other = name(self.mover.other());
+        let mover = side(self.mover);
+        let other = side(self.mover.other());
         let mut text = match self.moved {
             Some(square) => format!("{mover} has just moved to {square}, {other} moves next\n"),
             None => format!("{mover} has just moved, {other} moves next\n"),
@@ -195,13 +196,6 @@ fn column(
         original_danger,
         original_lost: points(original.lost, original),
         original_won: points(original.won, original),
-    }
-}
-
-fn name(colour: Colour) -> &'static str {
-    match colour {
-        Colour::White => "White",
-        Colour::Black => "Black",
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) use requests::CasePlan;
 
 use std::sync::Arc;
 
-use board_simulator::{CallRecord, Guard, Probe, Registers, Violation};
+use board_simulator::{CallRecord, Guard, Probe, Violation};
 use firmware::ProgramKind;
 use firmware::build::{BuildError, build_with};
 use firmware::evaluator::{Behaviour as Built, Evaluator, ROUTINES};
@@ -177,16 +177,6 @@ impl SargonBoard {
         self.live.reload()?;
         self.record_status();
         Ok(())
-    }
-
-    /// Takes all measured calls; `None` if the board is not simulated here.
-    pub fn take_records(&mut self) -> Option<Vec<CallRecord>> {
-        self.live.instrumentation().map(|board| board.take_records())
-    }
-
-    /// Takes the recorded registers; `None` if the board is not simulated here.
-    pub fn take_hits(&mut self) -> Option<Vec<Registers>> {
-        self.live.instrumentation().map(|board| board.take_hits())
     }
 }
 

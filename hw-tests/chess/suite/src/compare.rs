@@ -16,7 +16,7 @@ use sargon_reference::{
 };
 
 /// One field in which board and reference, or reference and document, differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// The name of the square; `None` for the whole position.
     pub square: Option<String>,

@@ -33,7 +33,6 @@ pub mod args;
 mod board;
 mod checks;
 pub mod compare;
-mod executor;
 mod guard;
 mod judge;
 mod probe;

@@ -54,7 +54,7 @@ pub fn square_entries(verdicts: &[SquareResult], seen: &PositionResponse) -> Vec
         let verdict = verdicts.iter().find(is_here);
         SquareEntry {
             square: square_name(record.square),
-            piece: letter(encode::decode_piece(record.piece)),
+            piece: encode::decode_piece(record.piece).map_or('?', Piece::letter),
             array: record.array,
             reference_array: (verdict.map(|verdict| verdict.array.to_bytes()))
                 .filter(|array| *array != record.array),
@@ -70,8 +70,4 @@ pub fn square_entries(verdicts: &[SquareResult], seen: &PositionResponse) -> Vec
 /// Returns the name of a square by its number on the board; `?` and the number if it has none.
 pub fn square_name(number: u8) -> String {
     encode::decode_square(number).map_or_else(|| format!("?{number}"), |at| at.to_string())
-}
-
-fn letter(piece: Option<Piece>) -> char {
-    piece.map_or('?', Piece::letter)
 }

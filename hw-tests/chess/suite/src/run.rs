@@ -12,8 +12,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use firmware_wire::{ErrorCode, Reply};
+use hil_harness::campaign::{ConnectedBoard, Executor};
+use hil_harness::live::{BoardConfig, LiveBoard};
+use hil_harness::report::RunTarget;
 use hil_harness::runner::{
-    Baseline, BaselineStatus, NO_REPLY_VERDICTS, RunEnd, RunOptions, RunSummary, Verdict,
+    NO_REPLY_VERDICTS, RunEnd, RunOptions, RunSummary, Verdict, is_new_failure,
 };
 use rcflash_link::loader::identify_request;
 use rcflash_link::{LinkError, RequestId, RequestSpec, RetryCounts};
@@ -21,7 +24,7 @@ use sargon_corpus::Case;
 
 use crate::board::{CaseReply, Response, SargonBoard};
 use crate::responses::ObservedCheck;
-use crate::{CaseResult, judge};
+use crate::{CaseResult, SargonConfig, SargonSuite, judge};
 use job::{Job, JobState, Sending};
 
 /// What an application without STATUS does not report.
@@ -49,38 +52,60 @@ pub fn run_cases(
     mut on_result: impl FnMut(CaseResult),
 ) -> RunSummary {
     let mut cases = cases.into_iter();
-    let summary = run_cases_from(board, &mut cases, options, &mut on_result);
+    let summary = board.run(&mut cases, options, &mut on_result);
     cases.for_each(|case| on_result(CaseResult::new(&case, Verdict::NotRun)));
     summary
 }
 
-/// Like [`run_cases`], but leaves cases that the run does not reach in the iterator.
-pub(crate) fn run_cases_from(
-    board: &mut SargonBoard,
-    cases: &mut dyn Iterator<Item = Case>,
-    options: RunOptions,
-    on_result: &mut dyn FnMut(CaseResult),
-) -> RunSummary {
-    let needs_confirmation = board.supports_status();
-    let unobserved = (!needs_confirmation).then(|| UNOBSERVED.to_owned());
-    let mut runner = Runner {
-        board,
-        options,
-        summary: RunSummary { unobserved, ..RunSummary::default() },
-        jobs: Vec::new(),
-        requests: Vec::new(),
-        confirmation: Confirmation::default(),
-        is_source_exhausted: false,
-        unanswered: 0,
-        hangs: Hangs::default(),
-        is_board_abandoned: false,
-        on_result,
-    };
-    runner.run(cases);
-    for job in runner.jobs {
-        (runner.on_result)(job.into_last_result(needs_confirmation));
+impl Executor for SargonBoard {
+    type Suite = SargonSuite;
+    type Plan = SargonConfig;
+
+    fn board_config(plan: &mut SargonConfig) -> Option<&mut BoardConfig> {
+        Some(&mut plan.board)
     }
-    runner.summary
+
+    fn live(&mut self) -> Option<&mut LiveBoard> {
+        Some(&mut self.live)
+    }
+
+    fn board(&self) -> ConnectedBoard {
+        ConnectedBoard {
+            name: self.live.name().to_owned(),
+            program: self.live.identity.to_string(),
+            identity: Some(self.live.identity.clone()),
+            own_routines: self.own.clone(),
+            target: RunTarget::of_board(&self.live, self.not_judged()),
+        }
+    }
+
+    fn run(
+        &mut self,
+        cases: &mut dyn Iterator<Item = Case>,
+        options: RunOptions,
+        on_result: &mut dyn FnMut(CaseResult),
+    ) -> RunSummary {
+        let needs_confirmation = self.supports_status();
+        let unobserved = (!needs_confirmation).then(|| UNOBSERVED.to_owned());
+        let mut runner = Runner {
+            board: self,
+            options,
+            summary: RunSummary { unobserved, ..RunSummary::default() },
+            jobs: Vec::new(),
+            requests: Vec::new(),
+            confirmation: Confirmation::default(),
+            is_source_exhausted: false,
+            unanswered: 0,
+            hangs: Hangs::default(),
+            is_board_abandoned: false,
+            on_result,
+        };
+        runner.run(cases);
+        for job in runner.jobs {
+            (runner.on_result)(job.into_last_result(needs_confirmation));
+        }
+        runner.summary
+    }
 }
 
 /// What a request asks the board for.
@@ -472,14 +497,18 @@ impl Runner<'_> {
         }
         self.hangs.answered += u32::from(result.is_answered());
         let result = self.jobs[job].merge(result);
-        let is_known = |baseline: &Baseline| baseline.compare(&result) == BaselineStatus::Known;
-        let passed = matches!(result.verdict, Verdict::Pass | Verdict::Skipped)
-            || self.options.baseline.is_some_and(is_known);
-        if self.options.fail_fast && !passed && self.is_running() {
-            self.summary.ended = RunEnd::FirstFailure;
+        if is_new_failure(self.options.baseline, &result) {
+            self.end_at_failure();
         }
         let is_running = self.is_running();
         self.jobs[job].repeat_or_finish(result, is_running);
+    }
+
+    /// Ends the run after a failure if it is to end at the first one.
+    fn end_at_failure(&mut self) {
+        if self.options.fail_fast && self.is_running() {
+            self.summary.ended = RunEnd::FirstFailure;
+        }
     }
 
     /// Abandons a board that replies to no case at all: each case has its timeout, but those of a

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED, USAGE};
+use cli_support::exit::{CommandError, CommandResult, NOTHING_SELECTED, USAGE};
 use cli_support::file_roles::{NamedFile, refuse_overwriting};
 use cli_support::files::read_input;
 use cli_support::output::print;
@@ -29,8 +29,8 @@ use rcflash_link::rig::DEFAULT_BOARD;
 use rcflash_monitors::ResidentMonitor;
 
 use super::CASES;
-use super::execution::{ExecutionArgs, run_on};
-use super::test::add_folder;
+use super::execution::{ExecutionArgs, print_end, run_on};
+use super::test::named_files;
 use executor::{BatchExecutor, BatchPlan};
 use suite::{Batch, Criteria, ProgramCase, ProgramFile};
 
@@ -116,12 +116,7 @@ fn run_programs(args: &BatchArgs) -> CommandResult {
     let (single, each) = (|| args.plan(&cases), |board| args.plan_for(board));
     let prepare = &BatchExecutor::prepare;
     let done = run_on(&args.board, &config, &cases, single, each, prepare, &mut Printer)?;
-    print(&report::boards_table(&done.boards))?;
-    print(&done.totals.comparison())?;
-    print(&done.summary_text())?;
-    if let Some(failure) = &done.report_failure {
-        eprint_message(format!("hw-tests: {failure}"));
-    }
+    print_end(&done)?;
     print(&report::missing_boards_text(&done.boards))?;
     Ok(done.exit_code())
 }
@@ -129,27 +124,8 @@ fn run_programs(args: &BatchArgs) -> CommandResult {
 impl BatchArgs {
     /// Returns the files of the programs: those that are named, and those in folders, sorted.
     fn files(&self) -> Result<Vec<PathBuf>, CommandError> {
-        let mut files = Vec::new();
-        for argument in &self.programs {
-            if !argument.is_dir() {
-                files.push(argument.clone());
-                continue;
-            }
-            let mut found = Vec::new();
-            for ending in ENDINGS {
-                add_folder(argument, ending, &mut found).map_err(|error| {
-                    let message = format!("can't read {}: {error}", argument.escaped());
-                    CommandError::new(ENVIRONMENT, message)
-                })?;
-            }
-            if found.is_empty() {
-                let folder = argument.escaped();
-                let message = format!("{folder} has no program, such as *{}", ENDINGS[0]);
-                return Err(CommandError::new(NOTHING_SELECTED, message));
-            }
-            found.sort();
-            files.append(&mut found);
-        }
+        let what = format!("program, such as *{}", ENDINGS[0]);
+        let mut files = named_files(&self.programs, &ENDINGS, &what)?;
         let mut seen = std::collections::HashSet::new();
         files.retain(|file| seen.insert(file.clone()));
         Ok(files)

@@ -10,6 +10,7 @@ use cli_support::exit::{CommandError, CommandResult, NOTHING_SELECTED, USAGE};
 use cli_support::file_roles::NamedFile;
 use cli_support::files::is_same_file;
 use cli_support::interrupt::install_handler;
+use cli_support::output::print;
 use cli_support::text::{Escape, eprint_message};
 use cli_support::time::parse_time;
 use hil_harness::args::{BoardArgs, OUTPUT};
@@ -126,6 +127,22 @@ pub(super) fn run_on<T: Executor>(
         observer,
     };
     campaign::run(config, cases, &members, context)
+}
+
+/// Prints the boards, the comparison with the baseline and the summary of a run.
+pub(super) fn print_end<S: Suite>(done: &FinishedRun<S>) -> Result<(), CommandError> {
+    print(&report::boards_table(&done.boards))?;
+    print(&done.totals.comparison())?;
+    print(&done.summary_text())?;
+    print_report_failure(done);
+    Ok(())
+}
+
+/// Prints why the report of a run could not be written, if it could not.
+pub(super) fn print_report_failure<S: Suite>(done: &FinishedRun<S>) {
+    if let Some(failure) = &done.report_failure {
+        eprint_message(format!("hw-tests: {failure}"));
+    }
 }
 
 /// Parses a duration in which cases can run.

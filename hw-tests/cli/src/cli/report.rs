@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, USAGE};
+use cli_support::exit::{CommandError, CommandResult, FAILED, USAGE};
 use cli_support::file_roles::{NamedFile, refuse_overwriting};
 use cli_support::output::print;
 use cli_support::text::Escape;
@@ -157,10 +157,7 @@ fn find_reports(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     }
     for folder in arguments.iter().filter(|path| path.is_dir()) {
         let mut found = Vec::new();
-        add_folder(folder, ".json", &mut found).map_err(|error| {
-            let message = format!("can't read {}: {error}", folder.escaped());
-            CommandError::new(ENVIRONMENT, message)
-        })?;
+        add_folder(folder, &[".json"], &mut found)?;
         for path in found {
             if StoredReport::is_at(&path)? {
                 files.push(path);

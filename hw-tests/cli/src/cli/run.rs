@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_link::rig::DEFAULT_BOARD;
 use sargon_suite::{SargonBoard, SargonConfig, SargonSuite};
 
-use super::execution::{EXECUTION, ExecutionArgs, run_on};
+use super::execution::{EXECUTION, ExecutionArgs, print_report_failure, run_on};
 use super::select::SelectArgs;
 use cli_support::output::print;
 use sargon_suite::args::SargonBoardArgs;
@@ -144,9 +144,7 @@ fn conclude(done: &FinishedRun<SargonSuite>, options: &FollowUpOptions) -> Comma
     if let Some(inspection) = done.totals.follow_up(options) {
         print(&report::follow_up_text(&inspection))?;
     }
-    if let Some(failure) = &done.report_failure {
-        eprint_message(format!("hw-tests: {failure}"));
-    }
+    print_report_failure(done);
     print(&report::missing_boards_text(&done.boards))?;
     Ok(code)
 }

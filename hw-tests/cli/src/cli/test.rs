@@ -22,7 +22,7 @@ use testfile_suite::{
 };
 
 use super::CASES;
-use super::execution::ExecutionArgs;
+use super::execution::{ExecutionArgs, print_end};
 use hil_harness::args::BoardArgs;
 
 /// The message of a selection without cases.
@@ -196,12 +196,7 @@ fn run_files(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandR
     let measurements = args.measure.start(args.board.names_board())?;
     let measurements = Arc::new(Mutex::new(measurements));
     let done = executor::run(args, &cases, &measurements)?;
-    print(&report::boards_table(&done.boards))?;
-    print(&done.totals.comparison())?;
-    print(&done.summary_text())?;
-    if let Some(failure) = &done.report_failure {
-        eprint_message(format!("hw-tests: {failure}"));
-    }
+    print_end(&done)?;
     args.measure.finish(&mut measure::lock(&measurements))?;
     print(&report::missing_boards_text(&done.boards))?;
     Ok(done.exit_code())
@@ -222,7 +217,7 @@ impl TestArgs {
         if !self.no_build {
             run_build(path).map_err(|errors| errors.messages())?;
         }
-        let file = TestFile::read_for(path, loader, free.map(|(first, _)| first));
+        let file = TestFile::read(path, loader, free.map(|(first, _)| first));
         let file = file.map_err(|errors| errors.messages())?;
         for note in &file.program.notes {
             eprint_message(format!("hw-tests: {}: {note}", path.escaped()));
@@ -268,8 +263,18 @@ impl TestArgs {
     }
 }
 
-/// Returns the test files that arguments name: themselves, and those in folders, sorted.
+/// Returns the test files that arguments name.
 fn test_files(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
+    named_files(arguments, &[ENDING], &format!("file named *{ENDING}"))
+}
+
+/// Returns the files that arguments name: themselves, and those in folders whose names end so,
+/// sorted. A folder without `what` is an error.
+pub(super) fn named_files(
+    arguments: &[PathBuf],
+    endings: &[&str],
+    what: &str,
+) -> Result<Vec<PathBuf>, CommandError> {
     let mut files = Vec::new();
     for argument in arguments {
         if !argument.is_dir() {
@@ -277,12 +282,9 @@ fn test_files(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
             continue;
         }
         let before = files.len();
-        add_folder(argument, ENDING, &mut files).map_err(|error| {
-            let message = format!("can't read {}: {error}", argument.escaped());
-            CommandError::new(ENVIRONMENT, message)
-        })?;
+        add_folder(argument, endings, &mut files)?;
         if files.len() == before {
-            let message = format!("{} has no file named *{ENDING}", argument.escaped());
+            let message = format!("{} has no {what}", argument.escaped());
             return Err(CommandError::new(NOTHING_SELECTED, message));
         }
     }
@@ -326,17 +328,23 @@ fn uncalled(contract: &Contract) -> String {
 /// Adds the files of a folder and of those in it whose names end so.
 pub(super) fn add_folder(
     folder: &Path,
-    ending: &str,
+    endings: &[&str],
     files: &mut Vec<PathBuf>,
-) -> std::io::Result<()> {
+) -> Result<(), CommandError> {
+    let unreadable =
+        |error| CommandError::new(ENVIRONMENT, format!("can't read {}: {error}", folder.escaped()));
+    add_files(folder, endings, files).map_err(unreadable)
+}
+
+fn add_files(folder: &Path, endings: &[&str], files: &mut Vec<PathBuf>) -> io::Result<()> {
     let entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     let mut paths: Vec<_> = entries.iter().map(std::fs::DirEntry::path).collect();
     paths.sort();
     for path in paths {
         // Links are not followed, as they may lead back.
         if path.is_dir() && !path.is_symlink() {
-            add_folder(&path, ending, files)?;
-        } else if path.to_string_lossy().ends_with(ending) {
+            add_files(&path, endings, files)?;
+        } else if endings.iter().any(|ending| path.to_string_lossy().ends_with(ending)) {
             // The names of cases are the same with and without `.`.
             files.push(path.strip_prefix(".").unwrap_or(&path).to_owned());
         }

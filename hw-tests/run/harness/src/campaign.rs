@@ -174,13 +174,6 @@ pub struct FinishedRun<S: Suite> {
     pub report_failure: Option<String>,
 }
 
-impl<S: Suite> FinishedRun<S> {
-    /// Returns the exit code.
-    pub fn exit_code(&self) -> u8 {
-        exit_code(self.totals.with_known_passing, &self.summary.ended)
-    }
-}
-
 /// Runs cases, in this order, on boards, and writes results and report. The report is written
 /// however the run ends, even if no plan could be made.
 ///
@@ -247,6 +240,11 @@ struct Summary<'a, S: Suite> {
 }
 
 impl<S: Suite> FinishedRun<S> {
+    /// Returns the exit code.
+    pub fn exit_code(&self) -> u8 {
+        exit_code(self.totals.with_known_passing, &self.summary.ended)
+    }
+
     /// Returns the last lines: the conclusion with what was judged, on what, and what was repaired or
     /// not judged; and statistics of board and line.
     pub fn summary_text(&self) -> String {

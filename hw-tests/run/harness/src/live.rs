@@ -12,7 +12,6 @@ mod recover;
 mod stock_monitor;
 
 pub use config::BoardConfig;
-#[cfg(feature = "args")]
 pub(crate) use config::choose_kind;
 pub use error::SetupError;
 pub use program_board::{ProgramBoard, ProgramEnd, ProgramError, ProgramLimits, ProgramOutput};

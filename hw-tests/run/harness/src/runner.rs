@@ -3,7 +3,7 @@
 mod baseline;
 
 pub use crate::suite::{BoardVerdict, CaseResult, FaultOrigin, Verdict, VerdictCounts};
-pub use baseline::{Baseline, BaselineStatus, BaselineSummary};
+pub use baseline::{Baseline, BaselineStatus, BaselineSummary, is_new_failure};
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;

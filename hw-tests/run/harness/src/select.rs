@@ -1,6 +1,5 @@
 //! Selection of cases by name, tag and shard, and their order.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -69,32 +68,29 @@ impl Selection {
     }
 }
 
-/// Patterns of names.
+/// Patterns of names, each with whether it is a glob.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NamePatterns {
-    names: BTreeSet<String>,
-    globs: BTreeSet<String>,
-}
+pub struct NamePatterns(Vec<(String, bool)>);
 
 impl NamePatterns {
     /// Creates patterns from texts: a name of `names` matches itself only, and any other text is a
     /// glob, in which `*` matches any text and `?` any character.
     pub fn new(patterns: &[String], names: impl Iterator<Item = impl AsRef<str>>) -> Self {
-        let has_wildcard = |pattern: &String| pattern.contains(['*', '?']);
-        let (mut globs, mut own): (BTreeSet<String>, BTreeSet<String>) =
-            patterns.iter().cloned().partition(has_wildcard);
-        if !globs.is_empty() {
-            own.extend(names.filter_map(|name| globs.take(name.as_ref())));
+        let pattern = |text: &String| (text.clone(), text.contains(['*', '?']));
+        let mut patterns: Vec<_> = patterns.iter().map(pattern).collect();
+        for name in names {
+            patterns.iter_mut().for_each(|(text, is_glob)| *is_glob &= text != name.as_ref());
         }
-        Self { names: own, globs }
+        Self(patterns)
     }
 
     /// Returns `true` if a name matches a pattern, or there are none.
     pub fn includes(&self, name: &str) -> bool {
-        let are_none = self.names.is_empty() && self.globs.is_empty();
-        are_none
-            || self.names.contains(name)
-            || self.globs.iter().any(|glob| matches_glob(glob, name))
+        let matches = |(text, is_glob): &(String, bool)| match is_glob {
+            true => matches_glob(text, name),
+            false => text == name,
+        };
+        self.0.is_empty() || self.0.iter().any(matches)
     }
 }
 

@@ -19,7 +19,7 @@ pub trait Suite: Debug + Clone + Default + PartialEq + Eq + Send + Sync + 'stati
     type Case: Debug + Clone + Send + Sync;
     /// A value that differs from the expected one. Its text has the name of the value, both
     /// values, and where they are.
-    type Difference: Debug + Display + Clone + PartialEq + Eq + Serialize + DeserializeOwned + Send;
+    type Difference: Debug + Display + Clone + Default + Eq + Serialize + DeserializeOwned + Send;
     /// The suite's own fields of a [`CaseResult`]: a struct whose fields are stored beside those of
     /// the result.
     type Details: Debug + Clone + Default + PartialEq + Eq + Serialize + DeserializeOwned + Send;

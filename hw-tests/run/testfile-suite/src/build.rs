@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 const MAX_OUTPUT: usize = 16 * 1024;
 
 /// A command and its time limit.
-struct Build<'d> {
+pub(crate) struct Build<'d> {
     item: Item<'d>,
     /// A line for the shell, or a program and its arguments.
     words: Vec<String>,
@@ -27,7 +27,7 @@ struct Build<'d> {
 
 impl<'d> Build<'d> {
     /// Reads the fields `build` and `build_timeout`.
-    fn of(fields: &Fields<'d>) -> Option<Self> {
+    pub(crate) fn of(fields: &Fields<'d>) -> Option<Self> {
         let timeout = fields.parsed("build_timeout", "\"30s\"", parse_time);
         let item = fields.get("build")?;
         let words = item.one_or_more(|item| item.text("\"make -s\"").to_owned());
@@ -73,11 +73,6 @@ impl<'d> Build<'d> {
         let lines = output.trim_end().lines().map(|line| format!("\n  {}", line.escaped()));
         Err(failed(what) + &lines.collect::<String>())
     }
-}
-
-/// Checks the fields about the build.
-pub(crate) fn check(fields: &Fields<'_>) {
-    Build::of(fields);
 }
 
 /// Runs the command of a test file that builds its program, in the folder of the file; none if the

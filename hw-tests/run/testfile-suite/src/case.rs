@@ -92,7 +92,12 @@ impl Run<'_> {
             let spent = result.details.all_t_states.unwrap_or(0);
             if spent > self.options.max_sweep.unwrap_or(MAX_SWEEP) {
                 result.verdict = Verdict::Skipped;
-                result.reason = Some(unfinished_sweep(spent, at, last));
+                let end = last + 1;
+                result.reason = Some(format!(
+                    "stopped after {spent} T-states of all its runs, before the interrupt at {at} \
+                     T-states: split the case, this one up to at = \"..{at}\", the next at = \
+                     \"{at}..{end}\""
+                ));
                 break;
             }
             self.report_progress(|| format!("interrupt at {at} of {last} T-states"));
@@ -173,14 +178,6 @@ fn add_run(result: &mut TestResult, run: TestResult) {
     let mut details = std::mem::take(&mut result.details);
     details.add_run(run.details);
     *result = TestResult { details, ..run };
-}
-
-fn unfinished_sweep(spent: u64, at: u64, last: u64) -> String {
-    let end = last + 1;
-    format!(
-        "stopped after {spent} T-states of all its runs, before the interrupt at {at} T-states: \
-         split the case, this one up to at = \"..{at}\", the next at = \"{at}..{end}\""
-    )
 }
 
 /// Returns the calls before each case, without judging them.

@@ -222,10 +222,9 @@ impl<'a> Judged<'a> {
         let part =
             |bits: u32, name: &&str| bits << 16 | u32::from(value(&self.outcome.registers, name));
         let bits = registers.iter().fold(0, part);
-        let differs = kind.value(bits) != kind.value(*expected as u32);
-        let [expected, actual] = [kind.value(*expected as u32), kind.value(bits)];
+        let [expected, actual] = [*expected as u32, bits].map(|bits| kind.value(bits).to_string());
         let name = format!("result of {function}");
-        differs.then(|| Difference::new(name, expected.to_string(), actual.to_string()))
+        (expected != actual).then(|| Difference::new(name, expected, actual))
     }
 
     fn flags(&self) -> Option<Difference> {
@@ -432,12 +431,8 @@ impl<'a> Sight<'a> {
         let operands = condition.memory_operands();
         let values = condition.variables().into_iter().map(value);
         let values: Vec<_> = values.chain(operands.iter().filter_map(memory)).collect();
-        let subject = format!("check {}", text.escaped());
-        Some(Difference::new(
-            subject,
-            "true".to_owned(),
-            format!("false with {}", values.join(", ")),
-        ))
+        let (subject, found) = (format!("check {}", text.escaped()), values.join(", "));
+        Some(Difference::new(subject, "true".to_owned(), format!("false with {found}")))
     }
 }
 

@@ -12,7 +12,7 @@ use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
 use tdlasm::source::{DiskLoader, Loader};
 
-use crate::build;
+use crate::build::Build;
 use crate::document::{Document, Fields, FileError, FileErrors, Item};
 use crate::model::{Case, Heading, StackArea, Step, TestFile};
 use crate::program::{Console, Program, ProgramFiles};
@@ -28,25 +28,12 @@ const ROWS: &str = "rows such as [[\"in.A\", \"expect.HL\"], [3, 21]]";
 
 impl TestFile {
     /// Reads a test file and the files that it names from `loader`, and assembles and links its
-    /// program.
+    /// program. On a board, one whose test file gives no address begins at `origin`.
     ///
     /// # Errors
     /// Returns all errors with line and column. Errors of the assembler and the linker are at the
     /// field that names the sources.
-    pub fn read(path: &Path, loader: &dyn Loader) -> Result<Self, FileErrors> {
-        Self::read_for(path, loader, None)
-    }
-
-    /// Like [`TestFile::read`], for a board that leaves memory from this address on to programs: a
-    /// program whose test file gives no address begins there.
-    ///
-    /// # Errors
-    /// As [`TestFile::read`].
-    pub fn read_for(
-        path: &Path,
-        loader: &dyn Loader,
-        origin: Option<u16>,
-    ) -> Result<Self, FileErrors> {
+    pub fn read(path: &Path, loader: &dyn Loader, origin: Option<u16>) -> Result<Self, FileErrors> {
         let text = crate::program::read(loader, path).and_then(|bytes| {
             String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", path.escaped()))
         });
@@ -75,7 +62,8 @@ impl TestFile {
         Document::read(path, text, |root| {
             let reader = Reader { program: None, is_broken: false, folder, loader, default_origin };
             let read = |fields: &Fields<'_>| {
-                build::check(fields);
+                // Its fields are known, and checked.
+                Build::of(fields);
                 let mut file = reader.program_file(fields);
                 let (program, is_broken) = (file.as_ref().map(|one| &one.program), file.is_none());
                 let tests = Reader { program, is_broken, ..reader }.tests(fields);
@@ -206,8 +194,7 @@ impl<'p> Reader<'p> {
             _ => None,
         };
         if found.is_none() {
-            let expected = "\"cpm\", { routine = \"PUTC\" } or { port = 0x81 }";
-            item.report_expected(expected);
+            item.report_expected("\"cpm\", { routine = \"PUTC\" } or { port = 0x81 }");
         }
         found
     }

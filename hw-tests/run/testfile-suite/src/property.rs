@@ -22,11 +22,12 @@ use crate::document::FileError;
 use crate::judge::{Judged, Sight};
 use crate::machine::MachineError;
 use crate::model::{Case, Expectation, Judge, Property, Step};
+use crate::registers::value;
 use crate::result::{Difference, RunError};
 use crate::suite::TestResult;
 
 use count::Counter;
-use expected::{expect_outputs, expect_reply};
+use expected::{expect_reply, expect_value};
 use generate::{Input, InputTree, nth_input, runner, strategy};
 use reference::Reference;
 use tdlasm::image::ImageRun;
@@ -337,11 +338,6 @@ impl Trial<'_> {
             calls.extend(setup.iter().cloned().chain([single_call(file, step)]));
         }
         let outcomes = machine.run(&calls)?;
-        if outcomes.len() != calls.len() {
-            return Err(
-                MachineError::Failed("the machine returned too few outcomes".to_owned()).into()
-            );
-        }
         let calls = calls.into_iter().zip(outcomes).skip(setup.len()).step_by(setup.len() + 1);
         let made = |(step, (call, outcome))| Made { step, call, outcome };
         Ok(steps.into_iter().zip(calls).map(made).collect())
@@ -353,7 +349,10 @@ impl Trial<'_> {
         if let (Judge::SameAs(_, _, outputs), Some(other)) = (&self.property.judge, &other)
             && returned(other)
         {
-            expect_outputs(&mut made.step.expect, &other.outcome, outputs);
+            for name in outputs {
+                let output = value(&other.outcome.registers, name);
+                expect_value(&mut made.step.expect, name, output);
+            }
         }
         let contracts = self.run.options.contracts;
         let mut failure = self.failure(&made, false, contracts);

@@ -87,7 +87,7 @@ pub(crate) fn result_of(case: &Case) -> TestResult {
     let Heading { name, line, tags, .. } = case.heading.clone();
     let routine = case.steps.last().map(|step| step.target.clone()).unwrap_or_default();
     let details = TestDetails { routine, line, ..TestDetails::default() };
-    TestResult::named(name, tags, Verdict::Pass, details)
+    TestResult { id: name, tags, verdict: Verdict::Pass, details, ..TestResult::default() }
 }
 
 impl Suite for TestFiles {

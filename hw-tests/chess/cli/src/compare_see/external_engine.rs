@@ -24,28 +24,10 @@ const MAX_STDERR_LINES: usize = 100;
 /// Longest part of a line that is shown in a message.
 const MAX_EXCERPT_CHARACTERS: usize = 200;
 
+/// Error of a command: what it did, and its last line without a value.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ExternalEngineError {
-    #[error("can't start a shell for '{0}': {1}")]
-    Start(String, std::io::Error),
-    #[error(
-        "'{command}' returned no value within {seconds} s{last}; to wait longer, use --timeout"
-    )]
-    Timeout { command: String, seconds: u64, last: String },
-    #[error("'{command}' exited after {answers} values ({how}){last}")]
-    Ended { command: String, answers: usize, how: String, last: String },
-    #[error("'{command}' does not read its input, in which {MAX_QUEUED_LINES} lines wait{last}")]
-    InputNotRead { command: String, last: String },
-    #[error("'{command}' wrote {MAX_IGNORED_LINES} lines without a value{last}; expected a number")]
-    NoValue { command: String, last: String },
-    #[error("'{command}' wrote {0} lines too many: its values may belong to other moves", extra)]
-    Extra { command: String, extra: usize },
-}
-
-enum EngineOutput {
-    Line(String),
-    End,
-}
+#[error("{0}")]
+pub(super) struct ExternalEngineError(String);
 
 /// Returns the value of a line of output; `None` for a line without one.
 type ParseReply = fn(&str) -> Option<Option<i64>>;
@@ -56,7 +38,7 @@ pub(super) struct ExternalEngine {
     parse: ParseReply,
     child: Child,
     questions: Option<SyncSender<String>>,
-    answers: Receiver<EngineOutput>,
+    answers: Receiver<String>,
     answered: usize,
     ignored: usize,
     last_ignored: Option<String>,
@@ -72,9 +54,10 @@ impl ExternalEngine {
         let mut shell = shell_command(command);
         use_new_process_group(&mut shell);
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let failed =
-            |error| ExternalEngineError::Start(escape_controls(command).into_owned(), error);
-        let mut child = shell.spawn().map_err(failed)?;
+        let command = escape_controls(command).into_owned();
+        let mut child = shell.spawn().map_err(|error| {
+            ExternalEngineError(format!("can't start a shell for '{command}': {error}"))
+        })?;
         let (questions, to_write) = sync_channel(MAX_QUEUED_LINES);
         let (to_read, answers) = sync_channel(MAX_QUEUED_LINES);
         if let Some(input) = child.stdin.take() {
@@ -87,7 +70,7 @@ impl ExternalEngine {
             thread::spawn(move || forward_stderr(errors));
         }
         Ok(Self {
-            command: escape_controls(command).into_owned(),
+            command,
             timeout,
             parse,
             child,
@@ -108,33 +91,31 @@ impl ExternalEngine {
         match self.questions.as_ref().map(|queue| queue.try_send(question.to_owned())) {
             Some(Ok(())) => {}
             Some(Err(TrySendError::Full(_))) => {
-                return Err(ExternalEngineError::InputNotRead {
-                    command: self.command.clone(),
-                    last: self.last_ignored_note(),
-                });
+                let lines = MAX_QUEUED_LINES;
+                let what = format!("does not read its input, in which {lines} lines wait");
+                return Err(self.error(&what, ""));
             }
             _ => return Err(self.exit_error()),
         }
         for _ in 0..MAX_IGNORED_LINES {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.answers.recv_timeout(left) {
-                Ok(EngineOutput::Line(line)) => match (self.parse)(&line) {
+                Ok(line) => match (self.parse)(&line) {
                     Some(value) => {
                         self.answered += 1;
                         return Ok(value);
                     }
                     None => self.ignore(&line),
                 },
-                Ok(EngineOutput::End) | Err(RecvTimeoutError::Disconnected) => {
-                    return Err(self.exit_error());
+                Err(RecvTimeoutError::Disconnected) => return Err(self.exit_error()),
+                Err(RecvTimeoutError::Timeout) => {
+                    let what = format!("returned no value within {} s", self.timeout.as_secs());
+                    return Err(self.error(&what, "; to wait longer, use --timeout"));
                 }
-                Err(RecvTimeoutError::Timeout) => return Err(self.timeout_error()),
             }
         }
-        Err(ExternalEngineError::NoValue {
-            command: self.command.clone(),
-            last: self.last_ignored_note(),
-        })
+        let what = format!("wrote {MAX_IGNORED_LINES} lines without a value");
+        Err(self.error(&what, "; expected a number"))
     }
 
     fn ignore(&mut self, line: &str) {
@@ -149,13 +130,10 @@ impl ExternalEngine {
             .map_or_else(String::new, |line| format!("; its last line: {line}"))
     }
 
-    fn timeout_error(&self) -> ExternalEngineError {
-        let seconds = self.timeout.as_secs();
-        ExternalEngineError::Timeout {
-            command: self.command.clone(),
-            seconds,
-            last: self.last_ignored_note(),
-        }
+    /// Returns the error that the command did `what`, with its last line and advice.
+    fn error(&self, what: &str, advice: &str) -> ExternalEngineError {
+        let (command, last) = (&self.command, self.last_ignored_note());
+        ExternalEngineError(format!("'{command}' {what}{last}{advice}"))
     }
 
     fn exit_error(&mut self) -> ExternalEngineError {
@@ -165,13 +143,7 @@ impl ExternalEngine {
             Ok(Some(status)) => status.to_string(),
             _ => "it closed its output".to_owned(),
         };
-        let answers = self.answered;
-        ExternalEngineError::Ended {
-            command: self.command.clone(),
-            answers,
-            how,
-            last: self.last_ignored_note(),
-        }
+        self.error(&format!("exited after {} values ({how})", self.answered), "")
     }
 
     /// Returns notes on what the command wrote besides values.
@@ -188,21 +160,19 @@ impl ExternalEngine {
     pub(super) fn finish(mut self) -> Result<(), ExternalEngineError> {
         self.questions = None;
         let deadline = Instant::now() + self.timeout;
+        let left = || deadline.saturating_duration_since(Instant::now());
         let mut extra = 0;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.answers.recv_timeout(left) {
-                Ok(EngineOutput::Line(line)) if (self.parse)(&line).is_some() => extra += 1,
-                Ok(EngineOutput::Line(_)) => {}
-                _ => break,
-            }
-            if extra >= MAX_IGNORED_LINES {
-                break;
-            }
+        while extra < MAX_IGNORED_LINES
+            && let Ok(line) = self.answers.recv_timeout(left())
+        {
+            extra += usize::from((self.parse)(&line).is_some());
         }
         match extra {
             0 => Ok(()),
-            _ => Err(ExternalEngineError::Extra { command: self.command.clone(), extra }),
+            _ => Err(ExternalEngineError(format!(
+                "'{}' wrote {extra} lines too many: its values may belong to other moves",
+                self.command
+            ))),
         }
     }
 }
@@ -224,14 +194,13 @@ fn write_all(mut input: ChildStdin, questions: &Receiver<String>) {
 }
 
 /// Forwards lines of output. The rest of a line that is too long becomes another line.
-fn read_all(output: ChildStdout, events: &SyncSender<EngineOutput>) {
+fn read_all(output: ChildStdout, lines: &SyncSender<String>) {
     let mut output = BufReader::new(output);
     while let Some(line) = next_line(&mut output) {
-        if events.send(EngineOutput::Line(line)).is_err() {
+        if lines.send(line).is_err() {
             return;
         }
     }
-    let _ = events.send(EngineOutput::End); // the receiver may be dropped
 }
 
 fn next_line(output: &mut impl BufRead) -> Option<String> {

@@ -270,9 +270,10 @@ fn bisect_mismatch(
     let mut bins = before.iter().zip(&after);
     let counted = bins.position(|(before, after)| before < after).map(|residue| residue as u8);
     let (piece, array) = arrays.at(arrays.index(agree));
-    let _ = live.take_hits();
+    let take_hits = |board: &SargonBoard| board.live.instrumentation().map(|it| it.take_hits());
+    let _ = take_hits(live);
     let traced = live.request_exchange(piece, &array)?;
-    let hits = live.take_hits();
+    let hits = take_hits(live);
     let bookings = hits.map(|at| at.iter().map(ObservedBooking::from_registers).collect());
     let steps = match live.live.identity.capabilities & capability::TRACE {
         0 => Vec::new(),

@@ -37,7 +37,7 @@ pub(super) struct ObservedFetch {
 impl ObservedExchange {
     /// Returns the last exchange on a simulated board that records calls of XCHNG and NEXTAD.
     pub(super) fn take(board: &mut SargonBoard) -> Option<Self> {
-        let hits = board.take_hits()?;
+        let hits = board.live.instrumentation()?.take_hits();
         let program = &board.live.programs.application.program;
         let exchange = program.symbol("XCHNG");
         let entry = hits.iter().rposition(|at| Some(at.pc) == exchange)?;

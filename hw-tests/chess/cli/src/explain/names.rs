@@ -2,7 +2,7 @@
 
 use sargon_reference::{Colour, PieceKind};
 
-pub(super) fn side(colour: Colour) -> &'static str {
+pub(crate) fn side(colour: Colour) -> &'static str {
     match colour {
         Colour::White => "White",
         Colour::Black => "Black",

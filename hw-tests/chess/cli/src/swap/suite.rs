@@ -231,20 +231,15 @@ impl SuiteCounts {
     fn outcome(&self) -> CommandResult {
         let Self { judged, wrong, refused, unstated, .. } = *self;
         let refused_text = format!("{} could not be judged", pluralize(refused, "line"));
+        let wrong_text = format!("{wrong} of {judged} judged lines are wrong");
         match (wrong, refused) {
             (0, 0) => Ok(0),
             (0, _) if judged + unstated == 0 => {
                 Err(CommandError::new(NOTHING_SELECTED, "no line could be judged"))
             }
             (0, _) => Err(CommandError::new(ENVIRONMENT, format!("{refused_text}, as reported"))),
-            (_, 0) => Err(CommandError::new(
-                FAILED,
-                format!("{wrong} of {judged} judged lines are wrong"),
-            )),
-            _ => Err(CommandError::new(
-                FAILED,
-                format!("{wrong} of {judged} judged lines are wrong, and {refused_text}"),
-            )),
+            (_, 0) => Err(CommandError::new(FAILED, wrong_text)),
+            _ => Err(CommandError::new(FAILED, format!("{wrong_text}, and {refused_text}"))),
         }
     }
 }

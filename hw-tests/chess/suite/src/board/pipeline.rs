@@ -7,7 +7,7 @@ use board_simulator::CallRecord;
 use firmware_wire::Reply;
 use rcflash_link::{Completion, LinkError, RequestId, RequestSpec, RetryCounts};
 
-use super::requests::{POSITION_OPERATION, square_records};
+use super::requests::POSITION_OPERATION;
 use super::{Finding, SargonBoard};
 use crate::responses::{ObservedCheck, PositionResponse};
 
@@ -96,7 +96,11 @@ impl SargonBoard {
                 Ok(Response::Batch(checks.into_iter().zip(times).map(check).collect()))
             }
             Some(Reply::PositionEnd(end)) => {
-                let squares: Vec<_> = replies.into_iter().flat_map(square_records).collect();
+                let squares = replies.into_iter().flat_map(|reply| match reply {
+                    Reply::Squares { records, .. } => records,
+                    _ => Vec::new(),
+                });
+                let squares: Vec<_> = squares.collect();
                 let t_states = records.map(|records| self.probe.per_square(&squares, &records));
                 Ok(Response::Position(PositionResponse { squares, end, t_states }))
             }
@@ -110,7 +114,7 @@ impl SargonBoard {
 
     /// Takes the calls measured while the board worked on a request.
     fn claim_records(&mut self, seq: u8) -> Option<Vec<CallRecord>> {
-        let records = self.take_records()?;
+        let records = self.live.instrumentation()?.take_records();
         self.records.extend(records);
         // The oldest are left over from cancelled requests.
         if self.records.len() > 2 * MAX_UNCLAIMED_RECORDS {

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use firmware_wire::{
     BODY_OVERHEAD, ExhaustRequest, MAX_POSITIONS, POSITION_BYTES, PointsReply, PositionWithMove,
-    Reply, Request, SquareRecord, StepRecord, capability, extended_capability,
+    Reply, Request, StepRecord, capability, extended_capability,
 };
 use rcflash_link::{LinkError, ReplyStatus, RequestSpec};
 use sargon_corpus::{CaseInput, encode};
@@ -46,7 +46,8 @@ pub(crate) struct CasePlan {
     pub(crate) second: Option<RequestSpec>,
 }
 
-/// Single requests. Each returns the error of the link if there is no valid reply.
+/// Single requests, each of which returns the error of the link if there is no valid reply; and
+/// those of cases.
 #[allow(clippy::missing_errors_doc, reason = "above")]
 impl SargonBoard {
     /// Requests an exchange; returns its residue and status.
@@ -70,7 +71,8 @@ impl SargonBoard {
             Reply::Exhaust(tally) => tally,
             other => return Err(unexpected_reply(EXHAUST_OPERATION, &other)),
         };
-        let t_states = self.take_records().map(|records| self.probe.exchanges(&records));
+        let records = self.live.instrumentation().map(|board| board.take_records());
+        let t_states = records.map(|records| self.probe.exchanges(&records));
         // In a program that was not built here, XCHNG may have another address.
         let t_states = t_states.filter(|times: &Vec<_>| times.len() == usize::from(tally.count));
         Ok(ExhaustResponse { tally, t_states })
@@ -114,10 +116,7 @@ impl SargonBoard {
     fn request(&mut self, spec: &RequestSpec) -> Result<Reply, LinkError> {
         self.live.link.request(spec.operation, &spec.request, spec.processing_time)
     }
-}
 
-/// Requests of cases.
-impl SargonBoard {
     /// Returns the requests of a case: for a position POSITION, with the points of its residues if
     /// that is supported, or else POINTS; for an array EXCHANGE and TRACE.
     ///
@@ -255,14 +254,6 @@ fn classify_position_with_points(replies: &[Reply]) -> ReplyStatus {
     match replies.last() {
         Some(Reply::PositionEnd(end)) if end.points.is_none() => ReplyStatus::PartMissing,
         _ => classify_position(replies),
-    }
-}
-
-/// Returns the squares in a frame of a reply.
-pub(super) fn square_records(reply: Reply) -> Vec<SquareRecord> {
-    match reply {
-        Reply::Squares { records, .. } => records,
-        _ => Vec::new(),
     }
 }
 

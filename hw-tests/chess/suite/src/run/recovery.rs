@@ -70,16 +70,18 @@ impl Runner<'_> {
                 self.suspect_after_restart(&why, &lost);
                 self.repeat_unconfirmed_after_restart(&why);
             }
-            Err(SetupError::Link(LinkError::Interrupted { .. })) => {
-                self.is_board_abandoned = true;
-                self.summary.ended = RunEnd::Interrupted;
-            }
-            Err(SetupError::Board(error @ BoardError::Transcript(..))) => {
-                self.abandon_board(RunEnd::FileFailed(error.to_string()));
-            }
-            Err(error) => self.abandon_board(RunEnd::BoardLost(format!("{why}; then {error}"))),
+            Err(error) => self.abandon_after(why, &error),
         }
         was_unchanged
+    }
+
+    /// Abandons a board that could not be recovered after `why`.
+    fn abandon_after(&mut self, why: &str, error: &SetupError) {
+        self.abandon_board(match error {
+            SetupError::Link(LinkError::Interrupted { .. }) => RunEnd::Interrupted,
+            SetupError::Board(BoardError::Transcript(..)) => RunEnd::FileFailed(error.to_string()),
+            _ => RunEnd::BoardLost(format!("{why}; then {error}")),
+        });
     }
 
     fn count_restart(&mut self, why: &str, oldest: Option<usize>) {
@@ -94,17 +96,23 @@ impl Runner<'_> {
     /// identified. Returns them in the order of their requests.
     pub(super) fn queue_in_flight(&mut self) -> Vec<usize> {
         self.requests.clear();
-        let mut lost: Vec<_> =
-            (0..self.jobs.len()).filter(|job| self.jobs[*job].request_id().is_some()).collect();
-        lost.sort_by_key(|job| self.jobs[*job].request_id());
+        let lost = self.in_flight();
         lost.iter().for_each(|job| self.jobs[*job].queue(Sending::Alone));
         lost
     }
 
-    /// Stops using the board. A run that was ending anyway keeps its reason.
+    /// Returns the jobs in flight, in the order of their requests.
+    fn in_flight(&self) -> Vec<usize> {
+        let is_in_flight = |job: &usize| self.jobs[*job].request_id().is_some();
+        let mut jobs: Vec<_> = (0..self.jobs.len()).filter(is_in_flight).collect();
+        jobs.sort_by_key(|job| self.jobs[*job].request_id());
+        jobs
+    }
+
+    /// Stops using the board. A run that was ending anyway keeps its reason unless the user stops it.
     pub(super) fn abandon_board(&mut self, ended: RunEnd) {
         self.is_board_abandoned = true;
-        if self.is_running() {
+        if self.is_running() || ended == RunEnd::Interrupted {
             self.summary.ended = ended;
         }
     }
@@ -137,10 +145,9 @@ impl Runner<'_> {
         for finding in self.board.take_findings(None) {
             let id = self.requests.iter().find(|one| one.seq == finding.seq).map(|one| one.id);
             let jobs = id.map_or(Vec::new(), |id| self.jobs_of(id));
-            let oldest = (0..self.jobs.len()).filter(|job| self.jobs[*job].request_id().is_some());
-            let oldest = oldest.min_by_key(|job| self.jobs[*job].request_id());
             let known = finding.case.checked_rem(jobs.len()).map(|index| jobs[index]);
-            if let Some(job) = known.or(oldest).or_else(|| self.next_queued(0)) {
+            let oldest = || self.in_flight().first().copied();
+            if let Some(job) = known.or_else(oldest).or_else(|| self.next_queued(0)) {
                 self.jobs[job].incidents.add_finding(finding.reason);
             }
         }
@@ -265,9 +272,7 @@ impl Runner<'_> {
         {
             let result = fail_by_damage(job, reason);
             self.count_unanswered(&result);
-            if self.options.fail_fast && self.is_running() {
-                self.summary.ended = RunEnd::FirstFailure;
-            }
+            self.end_at_failure();
         } else {
             let mut flaky = Some(reason.as_str());
             for job in unconfirmed {
@@ -291,10 +296,7 @@ impl Runner<'_> {
         }
         match self.board.reload() {
             Ok(()) => self.summary.restarts += 1,
-            Err(SetupError::Link(LinkError::Interrupted { .. })) => {
-                self.abandon_board(RunEnd::Interrupted);
-            }
-            Err(error) => self.abandon_board(RunEnd::BoardLost(format!("{reason}; then {error}"))),
+            Err(error) => self.abandon_after(reason, &error),
         }
         self.summary.last_restart = Some(reason.to_owned());
     }

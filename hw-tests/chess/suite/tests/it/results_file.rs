@@ -100,7 +100,7 @@ fn every_record_is_a_line_in_its_order() {
     let counts = VerdictCounts::default();
     writer.write(&Record::Progress(counts)).expect("written");
     let end = RunEndRecord { complete: true, reason: None, counts };
-    writer.write_end(end.clone()).expect("written");
+    writer.write(&Record::End(end.clone())).expect("written");
     let mut sum = 0;
     let mut records = Vec::new();
     for line in text(&disk).lines() {
@@ -268,11 +268,11 @@ fn a_full_or_broken_disk_leaves_whole_lines_at_every_access() {
                 let mut writer = create(&disk)?;
                 writer.write_board(ready())?;
                 results(3).iter().try_for_each(|result| writer.write_result(result))?;
-                writer.write_end(RunEndRecord {
+                writer.write(&Record::End(RunEndRecord {
                     complete: true,
                     reason: None,
                     counts: VerdictCounts::default(),
-                })
+                }))
             })();
             if disk.faults() == 0 {
                 assert!(written.is_ok() && first > 8, "{first}");

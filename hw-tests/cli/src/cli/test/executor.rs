@@ -80,14 +80,9 @@ struct TestExecutor {
     measurements: Arc<Mutex<Measurements>>,
 }
 
-/// Why no case of a file runs.
-#[derive(Clone)]
-enum Refusal {
-    /// The file is for other boards.
-    Skipped(String),
-    /// The program can't be loaded.
-    Unloadable(String),
-}
+/// The verdict of the cases of a file that is for other boards, or whose program can't be loaded;
+/// and why.
+type Refusal = (Verdict, String);
 
 impl TestExecutor {
     fn prepare(plan: &TestPlan) -> Result<Self, SetupError> {
@@ -111,14 +106,14 @@ impl TestExecutor {
             TestMachine::Simulated(_) => Ok(()),
             TestMachine::Board(machine) if !file.fits(&machine.live.config.profile.name) => {
                 let (boards, profile) = (file.boards.join(", "), &machine.live.config.profile.name);
-                Err(Refusal::Skipped(format!("its file is for {boards}, not {profile}")))
+                Err((Verdict::Skipped, format!("its file is for {boards}, not {profile}")))
             }
             TestMachine::Board(machine) => match machine.load(&file.program) {
                 Ok(()) => Ok(()),
                 Err(MachineError::Unloadable(error)) => {
                     let message = format!("{}: {error}", file.path.escaped());
                     eprint_message(format!("hw-tests: {message}"));
-                    Err(Refusal::Unloadable(message))
+                    Err((Verdict::Error, message))
                 }
                 Err(error) => return Err(RunEnd::BoardLost(error.to_string())),
             },
@@ -131,10 +126,8 @@ impl TestExecutor {
     fn run_case(&mut self, case: &TestCase) -> Result<CaseResult<TestFiles>, RunEnd> {
         let error = |why: String| CaseResult::with_reason(case, Verdict::Error, why);
         let found = match self.load(&case.file)? {
-            Err(Refusal::Unloadable(message)) => return Ok(error(message)),
-            Err(Refusal::Skipped(reason)) => {
-                CaseResult::with_reason(case, Verdict::Skipped, reason)
-            }
+            Err((Verdict::Error, why)) => return Ok(error(why)),
+            Err((verdict, why)) => CaseResult::with_reason(case, verdict, why),
             Ok(()) => match self.call(case) {
                 Ok(mut found) => {
                     lock(&self.measurements).judge(case, &mut found);

@@ -20,7 +20,7 @@ const HALT: u8 = 0x76;
 
 /// Opens a board at the routine that a case calls, with breakpoints there and at its return.
 pub(super) fn open(profile: &BoardProfile, path: &Path, name: &str) -> ExitResult<StartedSession> {
-    let file = run_build(path).and_then(|()| TestFile::read(path, &DiskLoader));
+    let file = run_build(path).and_then(|()| TestFile::read(path, &DiskLoader, None));
     let file = file.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     let state = CallState::of_case(&file, name)
         .map_err(|message| CommandError::new(NOTHING_SELECTED, message))?;

@@ -1,7 +1,7 @@
 //! Fault injection: wraps any board so that its line injects faults that follow from a seed.
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
 use firmware_wire::{Decoder, DecoderEvent, Frame, REPLY_BIT, kind};
@@ -168,10 +168,10 @@ impl FaultyLine {
             }
             InjectedFault::Stuck => state.is_stuck = true,
             InjectedFault::WrongFirmware => state.is_wrong_firmware = true,
-            InjectedFault::Reset => {
-                self.scheduled = Some((fault, state.schedule.random_below(MAX_FAULT_OFFSET)))
-            }
-            _ if self.scheduled.is_some() || state.schedule.random_below(2) == 0 => {
+            fault
+                if fault != InjectedFault::Reset
+                    && (self.scheduled.is_some() || state.schedule.random_below(2) == 0) =>
+            {
                 let at = state.schedule.random_below(bytes.len() as u64) as usize;
                 corrupt(fault, &mut bytes, at, &mut state.schedule);
             }
@@ -214,10 +214,8 @@ impl FaultyLine {
         if state.is_stuck {
             return;
         }
-        let mut bytes = received.to_vec();
-        if state.is_wrong_firmware {
-            bytes = self.forge_replies(received);
-        }
+        let is_forged = state.is_wrong_firmware;
+        let mut bytes = if is_forged { self.forge_replies(received) } else { received.to_vec() };
         if let Some((fault, after)) = self.scheduled.take() {
             match after.checked_sub(bytes.len() as u64) {
                 Some(after) => self.scheduled = Some((fault, after)),
@@ -281,11 +279,7 @@ impl Transport for FaultyLine {
             let count = self.line.read(buffer, timeout)?;
             self.take(&buffer[..count]);
         }
-        let count = self.rx_buffer.len().min(buffer.len());
-        for (place, byte) in buffer.iter_mut().zip(self.rx_buffer.drain(..count)) {
-            *place = byte;
-        }
-        Ok(count)
+        self.rx_buffer.read(buffer)
     }
 
     fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
@@ -302,13 +296,8 @@ impl Transport for FaultyLine {
             }
             state.schedule.next_fault(self.reset.is_some())
         };
-        match fault {
-            Some(fault) => {
-                let bytes = self.inject(fault, bytes)?;
-                self.line.write(&bytes, deadline)
-            }
-            None => self.line.write(bytes, deadline),
-        }
+        let injected = fault.map(|fault| self.inject(fault, bytes)).transpose()?;
+        self.line.write(injected.as_deref().unwrap_or(bytes), deadline)
     }
 }
 

@@ -84,11 +84,11 @@ impl MameBoard {
     ) -> Result<Self, BoardError> {
         let machine = find(profile, machine)?;
         let program = find_mame().ok_or(BoardError::MameNotInstalled)?;
-        let version = Command::new(&program).arg("-version").output().map_err(failed)?;
+        let version = Command::new(&program).arg("-version").output().map_err(BoardError::Mame)?;
         let version = String::from_utf8_lossy(&version.stdout);
         let version = version.split_whitespace().next().unwrap_or("?").to_owned();
-        let folder = tempfile::tempdir().map_err(failed)?;
-        fill_sockets(folder.path(), machine, rom).map_err(failed)?;
+        let folder = tempfile::tempdir().map_err(BoardError::Mame)?;
+        fill_sockets(folder.path(), machine, rom).map_err(BoardError::Mame)?;
         let name = format!("MAME {version}, {}", machine.name);
         Ok(Self { name, program, machine, folder, process: None })
     }
@@ -160,13 +160,13 @@ impl Board for MameBoard {
     /// Starts the machine, or restarts it if it is running.
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
         self.stop();
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
-        let port = listener.local_addr().map_err(failed)?.port();
-        self.start(port).map_err(failed)?;
-        let stream = self.wait_for_connection(&listener).map_err(failed)?;
-        wait_for_first_byte(&stream).map_err(failed)?;
-        Ok(Box::new(TcpTransport::new(self.name.clone(), stream).map_err(failed)?))
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(BoardError::Mame)?;
+        listener.set_nonblocking(true).map_err(BoardError::Mame)?;
+        let port = listener.local_addr().map_err(BoardError::Mame)?.port();
+        self.start(port).map_err(BoardError::Mame)?;
+        let stream = self.wait_for_connection(&listener).map_err(BoardError::Mame)?;
+        wait_for_first_byte(&stream).map_err(BoardError::Mame)?;
+        Ok(Box::new(TcpTransport::new(self.name.clone(), stream).map_err(BoardError::Mame)?))
     }
 
     /// MAME shares the computer with other programs and may run at a third of its speed.
@@ -179,10 +179,6 @@ impl Drop for MameBoard {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-fn failed(error: io::Error) -> BoardError {
-    BoardError::Mame(error)
 }
 
 /// Waits until the machine has started, since bytes sent earlier are lost. If it sends nothing in

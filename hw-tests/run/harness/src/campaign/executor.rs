@@ -8,7 +8,7 @@ use firmware_wire::Identity;
 
 use crate::live::{BoardConfig, LiveBoard, SetupError};
 use crate::report::RunTarget;
-use crate::runner::{BaselineStatus, RunEnd, RunOptions, RunSummary};
+use crate::runner::{RunEnd, RunOptions, RunSummary, is_new_failure};
 use crate::suite::{CaseResult, Suite, Verdict};
 use crate::verdict_table::merge_repetitions;
 
@@ -84,13 +84,10 @@ pub fn run_one_by_one<S: Suite>(
         }
         match result {
             Ok(result) => {
-                let status = options.baseline.map(|known| known.compare(&result));
-                let is_good = matches!(result.verdict, Verdict::Pass | Verdict::Skipped)
-                    || status == Some(BaselineStatus::Known);
-                on_result(result);
-                if options.fail_fast && !is_good {
+                if options.fail_fast && is_new_failure(options.baseline, &result) {
                     summary.ended = RunEnd::FirstFailure;
                 }
+                on_result(result);
             }
             Err(end) => {
                 on_result(CaseResult::new(&case, Verdict::NotRun));

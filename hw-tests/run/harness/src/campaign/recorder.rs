@@ -178,7 +178,8 @@ impl<S: Suite> ResultRecorder<S> {
         if let Some(error) = self.failed.take() {
             return Err(error.into());
         }
-        let end = RunEndRecord { complete: reason.is_none(), reason, counts: self.totals.counts };
-        Ok(self.writer.as_mut().map_or(Ok(()), |writer| writer.write_end(end))?)
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let (complete, counts) = (reason.is_none(), self.totals.counts);
+        Ok(writer.write(&Record::End(RunEndRecord { complete, reason, counts }))?)
     }
 }

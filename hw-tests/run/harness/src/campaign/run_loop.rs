@@ -20,7 +20,7 @@ use super::{
 };
 use crate::report;
 use crate::results::{BoardReady, Clock};
-use crate::runner::{BaselineStatus, RunEnd, RunSummary};
+use crate::runner::{RunEnd, RunSummary, is_new_failure};
 use crate::suite::{CaseResult, Suite, Verdict};
 use crate::verdict_table::merge_boards;
 
@@ -137,7 +137,9 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
                 }
                 Ok((board, None)) => {
                     running -= 1;
-                    self.retire(board);
+                    // The cases in flight on it are given to others.
+                    let settled = self.schedule.retire(board);
+                    self.record_all(settled);
                 }
                 Err(_) => {}
             }
@@ -228,12 +230,6 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         }
     }
 
-    /// Retires a board, of which the cases in flight are given to others.
-    fn retire(&mut self, board: usize) {
-        let settled = self.schedule.retire(board);
-        self.record_all(settled);
-    }
-
     /// Records the verdicts of cases, and ends the round with the last one.
     fn record_all(&mut self, settled: Vec<SettledCase<T::Suite>>) {
         let was_settled = !settled.is_empty();
@@ -253,7 +249,8 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         };
         let not_run = || CaseResult::new(&self.run.cases[case], Verdict::NotRun);
         let result = merged.unwrap_or_else(not_run);
-        let is_last = self.is_first_failure(&result);
+        let RunConfig { fail_fast, baseline, .. } = self.run.config;
+        let is_last = *fail_fast && is_new_failure(baseline.as_deref(), &result);
         self.observer.on_result(&result);
         let is_recorded = self.recorder.record(result);
         self.observer.on_progress(self.recorder.recorded.len());
@@ -267,15 +264,6 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
                 _ => self.stop_all(RunEnd::FirstFailure),
             }
         }
-    }
-
-    /// Returns `true` if this result ends the run.
-    fn is_first_failure(&self, result: &CaseResult<T::Suite>) -> bool {
-        let config = self.run.config;
-        let compared = config.baseline.as_ref().map(|baseline| baseline.compare(result));
-        config.fail_fast
-            && !matches!(result.verdict, Verdict::Pass | Verdict::Skipped | Verdict::NotRun)
-            && compared != Some(BaselineStatus::Known)
     }
 
     /// Ends a round whose cases are all settled: starts the next one, or ends the run.
@@ -365,10 +353,12 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         let is_named = self.run.config.has_named_boards();
         let faults = self.rows.last.take().and_then(|last| last.faults);
         let report = &mut self.reporter.report;
-        report.set_summary(&summary, stats);
+        report.incomplete = report::incomplete_reason(&summary.ended);
+        report.summary = Some(summary.clone());
+        report.link = Some(stats);
         report.faults = faults.map(|faults| faults.to_string());
         report.rounds = self.run.config.is_soak().then_some(self.recorder.totals.counts);
-        self.recorder.finish(report::incomplete_reason(&summary.ended))?;
+        self.recorder.finish(report.incomplete.clone())?;
         let Schedule { reruns, returned, .. } = self.schedule;
         if reruns + returned > 0 && is_named {
             self.observer.on_board_message(&format!(

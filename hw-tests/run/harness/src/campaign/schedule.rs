@@ -45,10 +45,6 @@ impl<S: Suite> Case<S> {
         self.results.iter().any(|(other, _)| *other == board)
     }
 
-    fn needs_another_board(&self) -> bool {
-        needs_another_board(self.results.iter().map(|(_, result)| result))
-    }
-
     /// Returns `true` if no board has run it, or skipped it.
     fn is_untouched(&self) -> bool {
         self.results.iter().all(|(_, result)| result.verdict == Verdict::NotRun)
@@ -203,7 +199,8 @@ impl<S: Suite> Schedule<S> {
 
     /// Settles a case, or lets it wait for another board.
     fn advance(&mut self, case: usize, settled: &mut Vec<SettledCase<S>>) {
-        if self.cases[case].needs_another_board() && self.may_wait(case) {
+        let results = self.cases[case].results.iter().map(|(_, result)| result);
+        if needs_another_board(results) && self.may_wait(case) {
             self.cases[case].state = CaseState::Waiting;
             self.waiting.push_back(case);
         } else {

@@ -80,12 +80,6 @@ impl BoardConfig {
         }
     }
 
-    /// Returns the kind that the board's memory and monitor need: in RAM, in flash, or beside a
-    /// stock monitor.
-    pub(super) fn choose_kind(&self, kinds: [ProgramKind; 3]) -> ProgramKind {
-        choose_kind(kinds, self.in_flash, self.stock_monitor.is_some())
-    }
-
     /// Powers up the board with a monitor in its ROM, and with a probe if it is simulated.
     ///
     /// # Errors

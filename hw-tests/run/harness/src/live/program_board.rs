@@ -1,19 +1,18 @@
 //! A board that runs one program after the other, each started by the monitor in its ROM.
 
-use std::sync::Arc;
-
 use firmware::ProgramKind;
 use firmware::build::build;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_link::rig::reset::ResetOutcome;
 use rcflash_link::{Link, LinkError};
 use rcflash_monitors::{
-    HostedProgram, LoadEvent, LoadObserver, LoadStage, LoaderError, MonitorSession, Peer,
-    ProbedPeer, ResidentMonitor, StockMonitor, identify_prompt, probe_quick,
+    HostedProgram, LoaderError, MonitorSession, Peer, ProbedPeer, ResidentMonitor, StockMonitor,
+    identify_prompt, probe_quick,
 };
 use rcflash_transport::time::{Duration, Instant};
 
 use super::recover::reopen;
+use super::stock_monitor::with_monitor_session;
 use super::{BoardConfig, SetupError};
 use crate::board::Board;
 use crate::file_system::OsFileSystem;
@@ -224,7 +223,7 @@ impl ProgramBoard {
             error => ProgramError::Board(error),
         };
         if let Some(monitor) = self.config.stock_monitor.clone() {
-            let start = |session: &mut MonitorSession| monitor.start(session, program, &mut Quiet);
+            let start = |session: &mut MonitorSession| monitor.start(session, program, &mut ());
             return self.session(&[], start).map(|((), first)| first).map_err(refused);
         }
         let found = self.config.enter_monitor(&mut self.link, self.monitor_build)?;
@@ -319,13 +318,8 @@ impl ProgramBoard {
         received: &[u8],
         dialogue: impl FnOnce(&mut MonitorSession) -> Result<T, LoaderError>,
     ) -> Result<(T, Vec<u8>), SetupError> {
-        let stop = self.config.cancel.as_ref().map_or_else(Arc::default, Arc::clone);
-        let mut session = MonitorSession::new(self.link.take_transport(), self.link.baud(), stop)
-            .with_received(received);
-        let outcome = dialogue(&mut session);
-        let (line, unread) = session.into_parts();
-        self.link.set_transport(line);
-        Ok((outcome?, unread))
+        let cancel = self.config.cancel.as_ref();
+        Ok(with_monitor_session(cancel, &mut self.link, received, dialogue)?)
     }
 }
 
@@ -336,13 +330,4 @@ impl Drop for ProgramBoard {
             let _ = self.board.reset(self.link.transport_mut());
         }
     }
-}
-
-/// Shows nothing of a load.
-struct Quiet;
-
-impl LoadObserver for Quiet {
-    fn on_progress(&mut self, _stage: LoadStage, _done: usize, _total: usize) {}
-
-    fn on_event(&mut self, _note: LoadEvent) {}
 }

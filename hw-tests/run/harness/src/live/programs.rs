@@ -10,7 +10,7 @@ use rcflash_link::flash::{self, FlashError, FlashImage};
 use rcflash_link::loader::{self, LoadError};
 use rcflash_link::{Link, LinkError};
 
-use super::{BoardConfig, SetupError};
+use super::{BoardConfig, SetupError, choose_kind};
 
 /// Time until a program answers after its start.
 pub(super) const START_TIMEOUT: Duration = Duration::from_millis(500);
@@ -35,7 +35,8 @@ impl Programs {
         build_application: impl Fn(&BoardProfile, ProgramKind) -> Result<BuiltImage, BuildError>,
     ) -> Result<Self, BuildError> {
         let monitor = build(&config.profile, ProgramKind::Monitor)?;
-        let application = build_application(&config.profile, config.choose_kind(kinds))?;
+        let kind = choose_kind(kinds, config.in_flash, config.stock_monitor.is_some());
+        let application = build_application(&config.profile, kind)?;
         Ok(Self { monitor, application })
     }
 

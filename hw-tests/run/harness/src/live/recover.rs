@@ -58,7 +58,7 @@ impl LiveBoard {
             attempt += 1;
             // A line error is no reason to reset the board, which would lose its state.
             if error.is_line_error() {
-                self.reopen()?;
+                reopen(&mut self.link, &mut *self.board, &self.config)?;
             } else {
                 recovery.get_or_insert_with(|| {
                     Recovery::Restarted(format!("the board was reset after an error: {error}"))
@@ -132,15 +132,11 @@ impl LiveBoard {
         Ok(())
     }
 
-    fn reopen(&mut self) -> Result<(), SetupError> {
-        reopen(&mut self.link, &mut *self.board, &self.config)
-    }
-
     /// Resets the board, or reopens the port if only a person can reset it.
     fn reset(&mut self) -> Result<ResetOutcome, SetupError> {
         let outcome = self.press_reset()?;
         if outcome == ResetOutcome::ManualResetNeeded {
-            self.reopen()?;
+            reopen(&mut self.link, &mut *self.board, &self.config)?;
             self.await_banner()?;
         }
         Ok(outcome)
@@ -157,7 +153,7 @@ impl LiveBoard {
 
     fn await_banner(&mut self) -> Result<(), SetupError> {
         match self.link.drain_banner("resetting the board", BOOT_TIMEOUT) {
-            Err(LinkError::Io { .. }) => self.reopen(),
+            Err(LinkError::Io { .. }) => reopen(&mut self.link, &mut *self.board, &self.config),
             other => Ok(other?),
         }
     }

@@ -103,13 +103,13 @@ impl BoardConfig {
         let mut progress = LoaderProgress { on_notice: self.on_notice, stage: None };
         let is_z180 = self.profile.is_z180();
         let processor = if is_z180 { Processor::Z180 } else { Processor::Z80 };
-        let outcome = with_monitor_session(self.cancel.as_ref(), link, |session| {
+        let outcome = with_monitor_session(self.cancel.as_ref(), link, &[], |session| {
             session.require_processor(processor);
             monitor.start(session, program, &mut progress)?;
             monitor.wait_for_announcement(session)
         });
         match outcome {
-            Ok(()) => Ok(true),
+            Ok(_) => Ok(true),
             Err(LoaderError::WrongPeer { actual: Peer::OwnFirmware, .. }) => Ok(false),
             // At a described monitor nothing is identified before the load.
             Err(LoaderError::NoReply { .. } | LoaderError::UnknownPeer { .. })
@@ -132,8 +132,8 @@ impl BoardConfig {
     /// option for it; returns `error` if the peer is unknown.
     pub(super) fn unknown_peer_error(&self, link: &mut Link, error: LinkError) -> SetupError {
         let BoardKind::Serial(rig) = &self.board else { return error.into() };
-        match with_monitor_session(self.cancel.as_ref(), link, probe_quick) {
-            Ok(ProbedPeer::Known(peer, name)) => {
+        match with_monitor_session(self.cancel.as_ref(), link, &[], probe_quick) {
+            Ok((ProbedPeer::Known(peer, name), _)) => {
                 self.other_monitor_error(&rig.port, peer, name).unwrap_or_else(|| error.into())
             }
             _ => error.into(),
@@ -148,7 +148,11 @@ impl BoardConfig {
             port: rig.name.as_deref().unwrap_or(port).to_owned(),
             monitor: name,
             via: ResidentMonitor::for_peer(found)?.name(),
-            first_step: first_step(found),
+            first_step: match found {
+                Peer::XmodemReceiver => "end the transfer there (Ctrl-X), then ",
+                Peer::CpmMonitor => "boot CP/M there (X, then Y), then ",
+                _ => "",
+            },
         })
     }
 
@@ -168,8 +172,8 @@ impl BoardConfig {
             Err(LinkError::Timeout { .. }) => return Err(not_back()),
             left => left?,
         }
-        match with_monitor_session(None, link, |session| monitor.wait_for_return(session)) {
-            Ok(peer) => {
+        match with_monitor_session(None, link, &[], |session| monitor.wait_for_return(session)) {
+            Ok((peer, _)) => {
                 (self.on_notice)(&format!("{board}: back in {peer}"));
                 Ok(())
             }
@@ -191,28 +195,22 @@ pub(super) fn identify_harmlessly(link: &mut Link) -> Result<Identity, LinkError
     loader::identify(link)
 }
 
-/// Returns what the user has to do on the board first; empty if nothing.
-fn first_step(peer: Peer) -> &'static str {
-    match peer {
-        Peer::XmodemReceiver => "end the transfer there (Ctrl-X), then ",
-        Peer::CpmMonitor => "boot CP/M there (X, then Y), then ",
-        _ => "",
-    }
-}
-
-/// Calls `dialogue` in a session with the stock monitor, on the line of the link.
-fn with_monitor_session<T>(
+/// Calls `dialogue` in a session with the stock monitor, on the line of the link. The monitor has
+/// sent `received` before. Returns the bytes that `dialogue` has not read, too.
+pub(super) fn with_monitor_session<T>(
     cancel: Option<&Arc<AtomicBool>>,
     link: &mut Link,
+    received: &[u8],
     dialogue: impl FnOnce(&mut MonitorSession) -> Result<T, LoaderError>,
-) -> Result<T, LoaderError> {
-    let unread = link.take_unframed();
-    let stop = cancel.map_or_else(Arc::default, Arc::clone);
+) -> Result<(T, Vec<u8>), LoaderError> {
+    let received = [received, &link.take_unframed()].concat();
+    let stop = cancel.cloned().unwrap_or_default();
     let mut session =
-        MonitorSession::new(link.take_transport(), link.baud(), stop).with_received(&unread);
+        MonitorSession::new(link.take_transport(), link.baud(), stop).with_received(&received);
     let outcome = dialogue(&mut session);
-    link.set_transport(session.into_transport());
-    outcome
+    let (line, unread) = session.into_parts();
+    link.set_transport(line);
+    Ok((outcome?, unread))
 }
 
 /// Returns the first address after all sections of a program; at most FFFFh.

@@ -57,15 +57,14 @@ impl<S: Suite> Report<S> {
         vec![BoardSummary {
             name: without_port(name).to_owned(),
             profile: self.run.profile.clone(),
-            port: None,
             image: self.image.clone(),
             ended: self.incomplete.clone().unwrap_or_else(|| COMPLETE.to_owned()),
             counts: self.counts,
-            at_fault: 0,
             is_missing: self.summary.is_none() || matches!(summary.ended, RunEnd::BoardLost(_)),
             losses: summary.reconnects,
             restarts: summary.restarts,
             link: self.link,
+            ..BoardSummary::default()
         }]
     }
 

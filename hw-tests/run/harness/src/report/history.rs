@@ -143,7 +143,8 @@ impl History {
         let passed: HashSet<_> = runs.iter().flat_map(PastRun::passed).collect();
         for (number, run) in runs.iter().enumerate() {
             for case in &run.cases {
-                let has_passed = |board: usize| passed.contains(&(&*case.id, run.build(board)));
+                let has_passed =
+                    |board: usize| passed.contains(&(&*case.id, &*run.boards[board].1));
                 let new = || CaseHistory { id: case.id.clone(), ..CaseHistory::default() };
                 cases.entry(&case.id).or_insert_with(new).add(number, case, has_passed(case.board));
                 for (board, verdict) in &case.on_boards {
@@ -261,16 +262,11 @@ impl PastRun {
         Self { file, started, outcome, commit, builds, boards, cases }
     }
 
-    /// Returns the build on a board, or the commit.
-    fn build(&self, board: usize) -> &str {
-        &self.boards[board].1
-    }
-
     /// Returns the cases that passed on some board, and the build on it.
     fn passed(&self) -> impl Iterator<Item = (&str, &str)> {
         self.cases.iter().flat_map(move |case| {
             let passed = case.on_boards.iter().filter(|(_, verdict)| *verdict == Verdict::Pass);
-            passed.map(|(board, _)| (&*case.id, self.build(*board)))
+            passed.map(|(board, _)| (&*case.id, &*self.boards[*board].1))
         })
     }
 }

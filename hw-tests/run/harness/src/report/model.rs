@@ -10,7 +10,7 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 use serde::{Deserialize, Serialize};
 
-use super::{BoardSummary, FollowUp, FollowUpOptions, compared, incomplete_reason};
+use super::{BoardSummary, FollowUp, FollowUpOptions, compared};
 use crate::results::RunHeader;
 use crate::runner::{Baseline, BaselineSummary, Conclusion, RunSummary};
 use crate::suite::{CaseResult, FaultOrigin, Suite, VerdictCounts};
@@ -23,6 +23,8 @@ const MAX_FOLLOW_UPS: usize = 100;
 
 /// The reason in a report that was not completed, as after the program was killed.
 const UNFINISHED: &str = "the run has not ended, or was killed";
+/// The image of a run that had none yet when the report was written.
+const NOT_SET_UP: &str = "none: the set-up did not end";
 
 /// The report of a run. Absent fields are omitted from the JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -135,13 +137,6 @@ impl<S: Suite> Report<S> {
         });
     }
 
-    /// Sets the end of the run and the statistics of the lines.
-    pub(crate) fn set_summary(&mut self, summary: &RunSummary, stats: LinkStats) {
-        self.incomplete = incomplete_reason(&summary.ended);
-        self.summary = Some(summary.clone());
-        self.link = Some(stats);
-    }
-
     /// Sets the reason why the run was aborted.
     pub(crate) fn set_failure(&mut self, message: &str) {
         let prefix =
@@ -181,9 +176,7 @@ impl<S: Suite> Report<S> {
         let known = if known > 0 { format!("{known} known, ") } else { String::new() };
         format!("{known}{pass} of {cases} cases pass")
     }
-}
 
-impl<S: Suite> Report<S> {
     /// Returns the number of values by the T-states that they took.
     pub(super) fn values_by_t_states(&self) -> BTreeMap<u64, u64> {
         let mut by_time = BTreeMap::new();
@@ -199,23 +192,7 @@ impl<S: Suite> Report<S> {
     pub(super) fn problems(&self) -> impl Iterator<Item = &CaseResult<S>> {
         self.cases.iter().filter(|case| case.is_problem())
     }
-}
 
-/// Returns the counts of cases with each tag.
-pub(super) fn counts_by_tag<S: Suite>(cases: &[CaseResult<S>]) -> BTreeMap<&str, VerdictCounts> {
-    let mut by_tag = BTreeMap::<_, VerdictCounts>::new();
-    for case in cases {
-        for tag in &case.tags {
-            by_tag.entry(tag.as_str()).or_default().add(case);
-        }
-    }
-    by_tag
-}
-
-/// The image of a run that had none yet when the report was written.
-const NOT_SET_UP: &str = "none: the set-up did not end";
-
-impl<S: Suite> Report<S> {
     /// Returns program, board and settings of the run, as names and values.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let Self { run, board, .. } = self;
@@ -262,6 +239,17 @@ impl<S: Suite> Report<S> {
         ];
         facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
+}
+
+/// Returns the counts of cases with each tag.
+pub(super) fn counts_by_tag<S: Suite>(cases: &[CaseResult<S>]) -> BTreeMap<&str, VerdictCounts> {
+    let mut by_tag = BTreeMap::<_, VerdictCounts>::new();
+    for case in cases {
+        for tag in &case.tags {
+            by_tag.entry(tag.as_str()).or_default().add(case);
+        }
+    }
+    by_tag
 }
 
 #[cfg(test)]

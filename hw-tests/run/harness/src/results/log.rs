@@ -9,7 +9,7 @@ use rcflash_transport::time::{Duration, Instant};
 
 use super::line::encode_line;
 use super::read::RecordReader;
-use super::{BoardReady, Record, ResultsError, RunEndRecord, RunHeader};
+use super::{BoardReady, Record, ResultsError, RunHeader};
 use crate::file_system::{FileSystem, LineAppender, PathKind};
 use crate::suite::{CaseResult, Suite};
 
@@ -57,7 +57,7 @@ impl<S: Suite> ResultsWriter<S> {
             true => return Err(ResultsError::Exists(path.to_owned())),
         };
         let mut writer = Self::with_lines(path, LineAppender::new(file, 0), clock);
-        if let Err(error) = writer.write_header(head) {
+        if let Err(error) = writer.write(&Record::Head(head.clone())) {
             // A file without its header would not be recognised, and would block the next run.
             drop(writer);
             let _ = file_system.remove_file(path);
@@ -110,7 +110,7 @@ impl<S: Suite> ResultsWriter<S> {
         let mut writer = Self { sum, ready, earlier_boards, ..new };
         // The earlier run ended within its first line, which was just removed.
         if length == 0 {
-            writer.write_header(head)?;
+            writer.write(&Record::Head(head.clone()))?;
         }
         Ok(writer)
     }
@@ -127,11 +127,6 @@ impl<S: Suite> ResultsWriter<S> {
             earlier_boards: Vec::new(),
             suite: PhantomData,
         }
-    }
-
-    fn write_header(&mut self, head: &RunHeader) -> Result<(), ResultsError> {
-        self.write(&Record::Head(head.clone()))?;
-        self.sync()
     }
 
     /// Records the board on which the cases run.
@@ -168,16 +163,8 @@ impl<S: Suite> ResultsWriter<S> {
         self.write(&Record::Case(Box::new(result.clone())))
     }
 
-    /// Appends the end and syncs the file.
-    ///
-    /// # Errors
-    /// Returns an error if the file can't be written.
-    pub fn write_end(&mut self, end: RunEndRecord) -> Result<(), ResultsError> {
-        self.write(&Record::End(end))?;
-        self.sync()
-    }
-
-    /// Appends a record, completely or not at all.
+    /// Appends a record, completely or not at all. The file is synced after its first and last one,
+    /// and after another one if the last time is long ago.
     ///
     /// # Errors
     /// Returns an error if the file can't be written.
@@ -186,7 +173,8 @@ impl<S: Suite> ResultsWriter<S> {
             encode_line(record, self.sum).map_err(|error| self.failed(error.into()))?;
         self.lines.append(&line).map_err(|error| self.failed(error))?;
         self.sum = sum;
-        let is_due = (self.clock)().saturating_duration_since(self.last_sync) >= SYNC_INTERVAL;
+        let is_due = matches!(record, Record::Head(_) | Record::End(_))
+            || (self.clock)().saturating_duration_since(self.last_sync) >= SYNC_INTERVAL;
         if is_due { self.sync() } else { Ok(()) }
     }
 

@@ -115,6 +115,13 @@ impl Baseline {
     }
 }
 
+/// Returns `true` if a case did not pass, and the baseline has not the same failure: a result that
+/// ends a run with [`RunOptions::fail_fast`](super::RunOptions::fail_fast).
+pub fn is_new_failure<S: Suite>(baseline: Option<&Baseline>, result: &CaseResult<S>) -> bool {
+    !matches!(result.verdict, Verdict::Pass | Verdict::Skipped | Verdict::NotRun)
+        && baseline.is_none_or(|known| known.compare(result) != BaselineStatus::Known)
+}
+
 /// Returns `true` if the verdicts are the same, and a failed case has no difference and no reason
 /// that the baseline lacks.
 fn has_same_failure<S: Suite>(then: &BaselineCase, now: &CaseResult<S>) -> bool {

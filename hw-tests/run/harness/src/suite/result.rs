@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Suite;
 
 /// The outcome of a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// All values are as expected.
@@ -25,6 +25,7 @@ pub enum Verdict {
     /// The application on the board does not implement the request.
     Skipped,
     /// The run ended before this case.
+    #[default]
     NotRun,
 }
 
@@ -92,7 +93,7 @@ impl fmt::Display for FaultOrigin {
 }
 
 /// The result of a case.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct CaseResult<S: Suite> {
     /// Name of the case.
@@ -136,26 +137,7 @@ impl<S: Suite> CaseResult<S> {
     /// Creates a result without details.
     pub fn new(case: &S::Case, verdict: Verdict) -> Self {
         let (id, tags) = (S::id(case).to_owned(), S::tags(case).to_owned());
-        Self::named(id, tags, verdict, S::details(case))
-    }
-
-    /// Creates the result of a case by its name.
-    pub fn named(id: String, tags: Vec<String>, verdict: Verdict, details: S::Details) -> Self {
-        Self {
-            id,
-            tags,
-            verdict,
-            details,
-            known: false,
-            reason: None,
-            board: None,
-            board_verdicts: Vec::new(),
-            fault: None,
-            differences: Vec::new(),
-            attempts: 0,
-            retries: RetryCounts::default(),
-            elapsed_us: 0,
-        }
+        Self { id, tags, verdict, details: S::details(case), ..Self::default() }
     }
 
     /// Adds the attempts, retries and time of another result of the case.

@@ -162,8 +162,7 @@ impl Reader<'_> {
         let range = item.as_text().and_then(range);
         let range = range.filter(|range| *range.end() <= MAX_TIMEOUT as u64);
         if range.is_none() {
-            let expected = "T-states such as 100, \"0..200\" or \"all\"";
-            item.report_expected(expected);
+            item.report_expected("T-states such as 100, \"0..200\" or \"all\"");
         }
         Some(range.map_or((0, 0), RangeInclusive::into_inner))
     }
@@ -340,8 +339,7 @@ impl Reader<'_> {
             let ExpectedMemory { address, width, elements, .. } = self.memory(fields);
             let values: Option<Vec<_>> = elements.iter().map(Matcher::value).collect();
             if values.is_none() {
-                let message = "operators are for expected values: expected numbers here";
-                fields.table.report(message);
+                fields.table.report("operators are for expected values: expected numbers here");
             }
             let bytes = |value: u32| value.to_le_bytes().into_iter().take(width.into());
             ImageRun { address, bytes: values.into_iter().flatten().flat_map(bytes).collect() }
@@ -371,8 +369,7 @@ impl Reader<'_> {
         ];
         let mut contents = contents.into_iter().flatten();
         let (Some((width, elements)), None) = (contents.next(), contents.next()) else {
-            let message = "expected one of bytes, words, text, file, or fill with size";
-            fields.table.report(message);
+            fields.table.report("expected one of bytes, words, text, file, or fill with size");
             return ExpectedMemory { name, address, width: 1, elements: Vec::new() };
         };
         ExpectedMemory { name, address, width, elements }

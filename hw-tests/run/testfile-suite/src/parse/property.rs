@@ -138,16 +138,14 @@ impl Reader<'_> {
                 if reference.is_some() {
                     item.report("give either same_as or reference");
                 } else if outputs.is_none() {
-                    let message = "'outputs' is missing: expected outputs = [\"HL\", \"FC\"]";
-                    item.report(message);
+                    item.report("'outputs' is missing: expected outputs = [\"HL\", \"FC\"]");
                 }
                 let (address, name) = self.named_address(item, "\"MUL\"");
                 Judge::SameAs(address, name, outputs.unwrap_or_default())
             }
             (None, Some(item)) => {
                 if words.is_empty() && item.value.is_array() {
-                    let message = "expected a program such as [\"python3\", \"mul.py\"]";
-                    item.report(message);
+                    item.report("expected a program such as [\"python3\", \"mul.py\"]");
                 }
                 Judge::Reference(words, item.line())
             }

@@ -181,8 +181,7 @@ impl Reader<'_> {
         };
         let matcher = item.table("", operators).unwrap_or_default();
         if matcher.tests.is_empty() {
-            let message = "expected an operator: eq, ne, lt, le, gt, ge or any_of";
-            item.report(message);
+            item.report("expected an operator: eq, ne, lt, le, gt, ge or any_of");
         }
         matcher
     }

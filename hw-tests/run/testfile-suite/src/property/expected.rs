@@ -1,6 +1,5 @@
 //! What a judge expects of a call, as expectations of a test file.
 
-use board_simulator::routines::Outcome;
 use cli_support::text::Escape;
 use serde_json::Value;
 use z80_core::{
@@ -12,14 +11,7 @@ use crate::machine::Measure;
 use crate::matcher::Matcher;
 use crate::model::{Expectation, ExpectedMemory};
 use crate::program::Program;
-use crate::registers::{is_output, value};
-
-/// Adds the outputs of another routine to the expectations of a test file.
-pub(super) fn expect_outputs(expect: &mut Expectation, outcome: &Outcome, outputs: &[&str]) {
-    for name in outputs {
-        expect_value(expect, name, value(&outcome.registers, name));
-    }
-}
+use crate::registers::is_output;
 
 /// Adds what a reference replies to the expectations of a test file. `null` accepts anything.
 ///
@@ -55,7 +47,7 @@ pub(super) fn expect_reply(
 
 /// Expects a value of a register or flag; by a condition where the test file has an expectation of
 /// its own, or can't have one.
-fn expect_value(expect: &mut Expectation, name: &str, value: u16) {
+pub(super) fn expect_value(expect: &mut Expectation, name: &str, value: u16) {
     if !expect_flag(&mut expect.flags, name, value) && !expect_register(expect, name, value) {
         let text = format!("out.{name} == {value}");
         let parsed = Expression::parse(&text, u32::MAX, &|word| {
