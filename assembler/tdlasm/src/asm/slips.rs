@@ -100,10 +100,7 @@ fn form_with_fewer_operands(form: &Form, operands: &[u8]) -> Option<String> {
         );
     }
     match text.split_once(',') {
-        Some(("A", rest)) if form.arity() == 1 => {
-            Some(format!("the accumulator is not named: {} {}", form.mnemonic, rest.trim()))
-        }
-        Some((rest, "A")) if form.arity() == 1 => {
+        Some(("A", rest) | (rest, "A")) if form.arity() == 1 => {
             Some(format!("the accumulator is not named: {} {}", form.mnemonic, rest.trim()))
         }
         _ => indexed_form(form, text),
