@@ -189,18 +189,18 @@ fn title(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> String {
     String::new()
 }
 
-/// Reads the next line as the title: the line end is the delimiter then.
+/// Skips the next line: the line end is the delimiter then. ZASM prints an empty title.
 fn title_below(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> String {
     cursor.skip_line();
     let line = cursor.rest();
     cursor.skip_to_line_end();
     let line = &line[..line.len() - cursor.rest().len()];
     if !line.trim_ascii().is_empty() {
-        let message = "this line is used as the title, since the line above has none";
+        let message = "this line is lost: it ends the title that the line above lacks";
         let at = cursor.since(cursor.offset() - line.len() as u32);
         asm.error(DiagnosticCode::LostLine, at, message);
     }
-    String::from_utf8_lossy(&line[..line.len().min(TITLE_KEPT)]).into_owned()
+    String::new()
 }
 
 /// Executes a directive without operand. Another may follow `.SLIST` on its line.

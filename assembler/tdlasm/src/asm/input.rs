@@ -233,9 +233,9 @@ impl InputStack {
     }
 
     /// Returns `true` if a `]` closes a block here. ZASM accepts one anywhere from the second macro
-    /// call on, but in the text of the first call only for blocks opened in that text.
+    /// call on, but before that only while a block is open.
     pub(crate) fn in_block(&self) -> bool {
-        self.macro_calls > 1 || self.blocks.len() > self.outside_blocks()
+        self.macro_calls > 1 || !self.blocks.is_empty()
     }
 
     /// Returns `true` in a block or macro text, where unquoted arguments and texts end at `]`.
@@ -248,8 +248,12 @@ impl InputStack {
         self.blocks.len() <= self.outside_blocks()
     }
 
-    /// Returns the number of open blocks that a `]` in the innermost text cannot close.
+    /// Returns the number of open blocks that a `]` in the innermost text cannot close: none in the
+    /// text of the first macro call, whose argument may have the bracket of a block.
     fn outside_blocks(&self) -> usize {
+        if self.macro_calls <= 1 {
+            return 0;
+        }
         let text = self.frames.last();
         let text =
             text.filter(|frame| frame.kind == FrameKind::Macro && !frame.bracket_follows_call);
