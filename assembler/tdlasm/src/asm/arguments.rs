@@ -50,6 +50,9 @@ fn argument_list<'t>(
 ) -> StatementResult {
     let mut plain = false;
     loop {
+        if asm.is_pasm() {
+            cursor.skip_blanks();
+        }
         // ZASM looks for the closing bracket only after it has read an unquoted argument.
         let seeks = cursor.peek() != Some(b'(') && cursor.peek() != Some(b'\\');
         let bracket_not_checked = !plain;

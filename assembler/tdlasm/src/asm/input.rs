@@ -32,6 +32,17 @@ impl StatementPlace {
     }
 }
 
+/// A macro call in PASM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MacroCall {
+    /// The index of its text in the source map.
+    pub(crate) source: u32,
+    /// The number of parameters, which is the value of `&`.
+    pub(crate) parameter_count: u16,
+    /// The number of its temporaries: the operand of `.TEMPS`.
+    pub(crate) temporaries: u16,
+}
+
 /// A text that is being read.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
@@ -51,8 +62,8 @@ pub(crate) struct Frame {
     blocks: usize,
     /// In Zilog's notation, the scope of locals outside of the macro.
     pub(crate) outer_scope: Option<u32>,
-    /// In PASM, the number of parameters of the macro.
-    pub(crate) parameter_count: Option<u16>,
+    /// In PASM, the macro call.
+    pub(crate) macro_call: Option<MacroCall>,
     /// The offset in the text at which the rest of the calling line begins.
     pub(crate) resume_at: usize,
     /// Whether a `]` follows the macro call, which may close a block outside of the macro.
@@ -74,7 +85,7 @@ impl Frame {
             call: None,
             blocks: 0,
             outer_scope: None,
-            parameter_count: None,
+            macro_call: None,
             resume_at,
             bracket_follows_call: false,
         }
