@@ -3,7 +3,6 @@
 
 use super::assembler::Assembler;
 use super::name_table::Operator;
-use super::suggestions::row_of;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::isa::zilog::is_operand;
 use crate::isa::{FORMS, Form, Register};
@@ -294,6 +293,12 @@ const FOREIGN_OPERATIONS: &[(&str, &str)] = &[
 pub(super) fn foreign_operation(text: &[u8]) -> Option<&'static str> {
     let length = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count().max(1);
     row_of(FOREIGN_OPERATIONS, str::from_utf8(text.get(..length)?).ok()?)
+}
+
+/// Returns the text of a table's row that has this word among its names.
+pub(super) fn row_of(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
+    let is_word = |name: &str| name.eq_ignore_ascii_case(word);
+    table.iter().find(|(names, _)| names.split(' ').any(is_word)).map(|(_, text)| *text)
 }
 
 /// Returns the TDL spelling of a number with a sign before it: `$FF`, `&80`, `%1010`.

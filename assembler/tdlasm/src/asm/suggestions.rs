@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use super::name_table::NameId;
 use super::name_table::NameTable;
 use super::options::ForeignTranslator;
-use super::slips::{foreign_number, foreign_operation};
+use super::slips::{foreign_number, foreign_operation, row_of};
 use crate::diag::Diagnostic;
 use crate::isa::FORMS;
 use crate::source::Span;
@@ -213,12 +213,6 @@ pub(super) fn foreign(word: &str) -> Option<&'static str> {
         Directive::NAMES.iter().map(|(name, _)| *name).find(has_name)
     };
     row_of(FOREIGN_MNEMONICS, word).or_else(of_tdl)
-}
-
-/// Returns the text of a table's row that has this word among its names.
-pub(super) fn row_of(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
-    let is_word = |name: &str| name.eq_ignore_ascii_case(word);
-    table.iter().find(|(names, _)| names.split(' ').any(is_word)).map(|(_, text)| *text)
 }
 
 /// Returns `true` if one letter is inserted, removed, replaced or swapped with the next.
