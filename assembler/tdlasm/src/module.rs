@@ -8,7 +8,9 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 pub(crate) use overlay::Overlay;
-pub use source_order::{AreaError, CodeChunk, RelocValue, SourceOrderModule, TableSymbol};
+pub use source_order::{
+    AreaError, CodeChunk, ProgramId, RelocValue, SourceOrderModule, TableSymbol,
+};
 
 /// An assembled module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -221,6 +221,12 @@ fn the_depfile_names_every_file_that_was_read() {
     let (code, _, stderr) = bench.run(&["asm", "a.asm", "-o", "a.bin", "--depfile", "a.d"]);
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(fs::read_to_string(bench.path("a.d")).expect("the depfile"), "a.bin: a.asm b.inc\n");
+    bench.file("c.z80", " INCBIN 'logo.bin'\n END\n");
+    bench.file("logo.bin", "logo");
+    let (code, _, stderr) = bench.run(&["asm", "c.z80", "-o", "c.bin", "--depfile", "c.d"]);
+    assert_eq!(code, 0, "{stderr}");
+    let depfile = fs::read_to_string(bench.path("c.d")).expect("the depfile");
+    assert_eq!(depfile, "c.bin: c.z80 logo.bin\n");
 }
 
 #[test]

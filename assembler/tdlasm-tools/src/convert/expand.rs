@@ -48,6 +48,7 @@ fn treatment(directive: Directive) -> Treatment {
         | Directive::Z80
         | Directive::I8080
         | Directive::ProgramId
+        | Directive::Temporaries
         | Directive::ZilogMnemonics(_)
         | Directive::ZilogDirectives(_)
         | Directive::Format(

@@ -3,7 +3,7 @@
 use tdlasm::isa::zilog::is_operand;
 use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::lex;
-use tdlasm::syntax::zilog::{OPERATORS as KNOWN, number, symbol};
+use tdlasm::syntax::zilog::{number, operator, symbol};
 
 use super::expr::{Blanks, Node, Number, Unary};
 use super::expr_parser::ExprParser;
@@ -50,20 +50,14 @@ impl<'t> ExprParser<'_, 't> {
     }
 
     fn operator(&mut self) -> ConvertResult<Option<BinaryOp>> {
-        let rest = self.cursor.rest();
-        let word = symbol(rest);
-        let known = |(spelling, ..): &&(&str, BinaryOp, u8)| match word {
-            b"" => rest.starts_with(spelling.as_bytes()),
-            _ => word.eq_ignore_ascii_case(spelling.as_bytes()),
-        };
         let has_counterpart = |op: BinaryOp| OPERATORS.iter().any(|(_, other)| *other == op);
-        let found = KNOWN.iter().find(known).filter(|(_, op, _)| has_counterpart(*op));
+        let found = operator(self.cursor.rest()).filter(|(_, op, _)| has_counterpart(*op));
         let Some((spelling, op, _)) = found else { return Ok(None) };
         self.cursor.advance(spelling.len());
-        if *spelling == "%" && matches!(self.cursor.peek(), Some(b'0' | b'1')) {
+        if spelling == "%" && matches!(self.cursor.peek(), Some(b'0' | b'1')) {
             return self.fail("without a blank behind % this may be a binary number");
         }
-        Ok(Some(*op))
+        Ok(Some(op))
     }
 
     pub(super) fn zilog_operand(&mut self) -> ConvertResult<Node<'t>> {

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use tdlasm::Notation;
 use tdlasm::asm::{self, Assembly, Options};
 use tdlasm::listing::ListingLine;
 use tdlasm::references::{Name, NameKind, ReferenceRole, References, SourceOrigin};
@@ -85,6 +86,11 @@ impl Analysis {
     /// Returns the origin in a file of a range of the source map, which may be in a macro's text.
     pub(super) fn written(&self, span: Span) -> Option<SourceOrigin> {
         self.assembly.references.written(&self.assembly.sources, span)
+    }
+
+    /// Returns `true` if the source is in Zilog's notation.
+    pub(super) fn is_zilog(&self) -> bool {
+        self.options.clone().for_source(&self.root).notation == Notation::Zilog
     }
 
     /// Returns `true` if a file is a source or an included file of this program.

@@ -87,7 +87,7 @@ pub(super) fn selection(file: &File<'_>, position: Position) -> SelectionRange {
         .collect();
     brackets.sort_by_key(|pair| std::cmp::Reverse(pair.len()));
     let whole = std::iter::once(0..text.len());
-    let inner = [lines.line_range(lines.line(offset)), word_at(text, offset)];
+    let inner = [lines.line_range(lines.line(offset)), word_at(file, offset)];
     let mut nested: Option<SelectionRange> = None;
     let mut outer = 0..text.len();
     for range in whole.chain(brackets).chain(inner) {

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use crate::mnemonics;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
-use tdlasm::isa::{Form, decode};
+use tdlasm::isa::{self, Form, decode};
 use tdlasm::listing::{ListingLine, RelocValue};
 use tdlasm::references::{NameKind, ReferenceRole};
 use tdlasm::syntax::directive::Directive;
-use tdlasm::syntax::lex;
+use tdlasm::syntax::{lex, zilog};
 
 use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence};
@@ -21,24 +21,29 @@ const MANUAL: &str = include_str!("manual.md");
 
 pub(super) fn hover(file: &File<'_>, offset: usize) -> Option<Hover> {
     let text = &file.text;
-    let word = word_at(text, offset);
+    let is_zilog = file.is_zilog();
+    let word = word_at(file, offset);
     let shown = |value: String, word: Range<usize>| {
         let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
         Hover { contents, range: Some(file.lines().range(word)) }
     };
     // Most names are found without parsing all of the text.
     if !is_behind_semicolon(text, offset)
-        && !is_language(&text[word.clone()])
+        && !is_language(&text[word.clone()], is_zilog)
         && let Some(markdown) = symbol(file, offset)
     {
         return Some(shown(markdown, word));
     }
-    let (field, word) = field_at(file, offset)?;
+    let (field, word) = match is_zilog {
+        true if is_behind_semicolon(text, offset) => (Field::Comment, word),
+        true => (Field::Operator, word),
+        false => field_at(file, offset)?,
+    };
     if field == Field::Comment {
         return None;
     }
-    let operator = || operator(file, field, &word);
-    let number = || number(file, &word);
+    let operator = || operator(file, field, &word, is_zilog);
+    let number = || number(file, &word, is_zilog);
     let markdown = symbol(file, offset).or_else(operator).or_else(number)?;
     Some(shown(markdown, word))
 }
@@ -49,8 +54,16 @@ fn is_behind_semicolon(text: &[u8], offset: usize) -> bool {
     before.take_while(|byte| !matches!(byte, b'\n' | b'\r')).any(|byte| *byte == b';')
 }
 
-fn is_language(word: &[u8]) -> bool {
-    !mnemonics::tdl_forms(word).is_empty() || Directive::from_word(word).is_some()
+fn is_language(word: &[u8], is_zilog: bool) -> bool {
+    !forms(word, is_zilog).is_empty() || Directive::from_word(word).is_some()
+}
+
+/// Returns the forms of a mnemonic of the notation; empty if the word is none.
+fn forms(word: &[u8], is_zilog: bool) -> Vec<&'static Form> {
+    match is_zilog {
+        true => isa::zilog::forms(word).to_vec(),
+        false => mnemonics::tdl_forms(word).iter().collect(),
+    }
 }
 
 /// Returns the value of a name, and its author's comment.
@@ -116,8 +129,13 @@ fn format_number(number: u16) -> String {
 }
 
 /// Returns the number that a word is, in the radix in force there, in all bases.
-fn number(file: &File<'_>, word: &Range<usize>) -> Option<String> {
+fn number(file: &File<'_>, word: &Range<usize>, is_zilog: bool) -> Option<String> {
     let text = &file.text;
+    let spelling = String::from_utf8_lossy(&text[word.clone()]);
+    let shown = |value| format!("`{spelling}`: {}", format_number(value));
+    if is_zilog {
+        return zilog::number(&text[word.clone()])?.value().map(shown);
+    }
     let digits = &text[word.clone()];
     let (digits, radix) = match text[..word.start].ends_with(b"^") {
         true => (digits.get(1..)?, lex::radix_of(*digits.first()?)?),
@@ -125,8 +143,7 @@ fn number(file: &File<'_>, word: &Range<usize>) -> Option<String> {
     };
     let (rest, number) = lex::number(digits, radix).ok()?;
     let is_number = rest.is_empty() && !number.has_invalid_digit;
-    let spelling = String::from_utf8_lossy(&text[word.clone()]);
-    is_number.then(|| format!("`{spelling}`: {}", format_number(number.value)))
+    is_number.then(|| shown(number.value))
 }
 
 /// Returns the radix that the last `.RADIX` before an offset has set.
@@ -157,9 +174,9 @@ fn definition_comment(found: &Occurrence<'_>) -> Option<String> {
 }
 
 /// Returns the description of an instruction with its bytes here, or that of a directive.
-fn operator(file: &File<'_>, field: Field, range: &Range<usize>) -> Option<String> {
+fn operator(file: &File<'_>, field: Field, range: &Range<usize>, is_zilog: bool) -> Option<String> {
     let word = &file.text[range.clone()];
-    let forms = mnemonics::tdl_forms(word);
+    let forms = forms(word, is_zilog);
     if forms.is_empty() {
         return directive(word);
     }
@@ -171,11 +188,11 @@ fn operator(file: &File<'_>, field: Field, range: &Range<usize>) -> Option<Strin
     };
     let used = lines.iter().find_map(|line| {
         let form = decode(&line.bytes)?.form;
-        Some((line, forms.iter().find(|one| same(one, form))?))
+        Some((line, *forms.iter().find(|one| same(one, form))?))
     });
     let Some((line, form)) = used else {
         // In an operand the mnemonic is its opcode.
-        return (field != Field::Operands).then(|| forms_table(forms.iter()));
+        return (field != Field::Operands).then(|| forms_table(forms.iter().copied()));
     };
     let bytes: Vec<String> = line.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
     let address = format_value(line.address);

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::fmt::Statements;
+use crate::mnemonics::tdl_forms;
 use lsp_types::{
     CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, DocumentHighlight,
     DocumentHighlightKind, Location, Range, SymbolKind,
 };
+use tdlasm::isa::Slot;
 use tdlasm::references::{NameKind, ReferenceRole};
 
 use super::analysis::FileReference;
@@ -87,15 +89,13 @@ enum CallKind {
 
 /// Returns the kind of an operator; `None` if it is neither a call nor a jump.
 fn call_kind(operator: &[u8]) -> Option<CallKind> {
-    const CALLS: [&str; 11] =
-        ["CALL", "CNZ", "CZ", "CNC", "CC", "CPO", "CPE", "CNO", "CO", "CP", "CM"];
-    const JUMPS: [&str; 16] = [
-        "JMP", "JNZ", "JZ", "JNC", "JC", "JPO", "JPE", "JNO", "JO", "JP", "JM", "JMPR", "JRZ",
-        "JRNZ", "JRC", "JRNC",
-    ];
-    let is =
-        |names: &[&str]| names.iter().any(|name| operator.eq_ignore_ascii_case(name.as_bytes()));
-    if is(&CALLS) { Some(CallKind::Call) } else { is(&JUMPS).then_some(CallKind::Jump) }
+    let form = tdl_forms(operator).first()?;
+    match (form.slots[0], form.opcode & 0xC7) {
+        (Slot::Word, 0xC4 | 0xC5) => Some(CallKind::Call),
+        (Slot::Word, 0xC2 | 0xC3) => Some(CallKind::Jump),
+        (Slot::Relative, _) => (form.mnemonic != "DJNZ").then_some(CallKind::Jump),
+        _ => None,
+    }
 }
 
 /// A file whose labels begin routines.

@@ -24,7 +24,7 @@ type EditRanges = BTreeMap<PathBuf, BTreeSet<(usize, usize)>>;
 /// Returns the range of the name under the cursor, if it can be renamed.
 pub(super) fn prepare(file: &File<'_>, offset: usize) -> Result<PrepareRenameResponse, String> {
     let (_, places) = places(file, offset)?;
-    let range = file.lines().range(word_at(&file.text, offset));
+    let range = file.lines().range(word_at(file, offset));
     let placeholder = String::from_utf8_lossy(places[0].text()).into_owned();
     Ok(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
 }

@@ -4,17 +4,19 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::mnemonics::{tdl_forms, tdl_register};
+use crate::mnemonics::{is_zilog_mnemonic, tdl_forms, tdl_register};
 use lsp_types::{
     SemanticToken, SemanticTokens, SemanticTokensDelta, SemanticTokensEdit,
     SemanticTokensFullDeltaResult,
 };
 use serde_json::{Value, json};
+use tdlasm::isa::zilog::is_operand;
 use tdlasm::references::NameKind;
 use tdlasm::syntax::directive::Directive;
+use tdlasm::syntax::zilog;
 
 use super::positions::{LineIndex, utf16_len};
-use super::words::{ScannedWord, WordKind, scan};
+use super::words::{ScannedWord, WordKind, scan, scan_zilog};
 use super::workspace::File;
 
 /// The kinds of words, in the order of the legend.
@@ -48,12 +50,19 @@ pub(super) fn legend() -> Value {
 
 /// Returns the tokens of a file, or of the statements that touch a range of it.
 pub(super) fn tokens(file: &File<'_>, range: Option<Range<usize>>) -> Vec<SemanticToken> {
-    let Some(statements) = file.statements() else { return Vec::new() };
+    let range = range.unwrap_or(0..file.text.len());
+    let is_zilog = file.is_zilog();
+    let words = match (is_zilog, file.statements()) {
+        (true, _) => scan_zilog(&file.text, &range),
+        (false, Some(statements)) => scan(&statements, &range),
+        (false, None) => return Vec::new(),
+    };
+    let kind_of = if is_zilog { zilog_token } else { tdl_token };
     let mut names = NameTokens::of(file);
     let mut encoder = Encoder::new(&file.text);
-    for word in scan(&statements, &range.unwrap_or(0..file.text.len())) {
+    for word in words {
         let known = names.at(word.0.start);
-        if let Some((token, modifiers)) = token(&file.text, &word, known) {
+        if let Some((token, modifiers)) = token(&file.text, &word, known, kind_of) {
             encoder.add(word.0, token, modifiers);
         }
     }
@@ -103,7 +112,12 @@ fn token_of(kind: NameKind) -> Option<Token> {
 }
 
 /// Returns the kind of a word and its modifiers; `None` if the word is unknown.
-fn token(text: &[u8], word: &ScannedWord, known: Option<Token>) -> Option<(Token, u32)> {
+fn token(
+    text: &[u8],
+    word: &ScannedWord,
+    known: Option<Token>,
+    kind_of: fn(&[u8]) -> Option<Token>,
+) -> Option<(Token, u32)> {
     let (range, kind) = word;
     let word = &text[range.clone()];
     let token = match kind {
@@ -111,16 +125,31 @@ fn token(text: &[u8], word: &ScannedWord, known: Option<Token>) -> Option<(Token
         WordKind::Assigned => return Some((known.unwrap_or(Token::Constant), DECLARATION)),
         WordKind::Text => Token::Text,
         WordKind::Comment => Token::Comment,
-        WordKind::Word => match known {
-            Some(token) => token,
-            None if word[0].is_ascii_digit() => Token::Number,
-            None if tdl_register(word).is_some() => Token::Register,
-            None if !tdl_forms(word).is_empty() => Token::Instruction,
-            None if Directive::from_word(word).is_some() => Token::Directive,
-            None => return None,
-        },
+        WordKind::Word => known.or_else(|| kind_of(word))?,
     };
     Some((token, 0))
+}
+
+/// Returns the kind of a word of TDL.
+fn tdl_token(word: &[u8]) -> Option<Token> {
+    Some(match word {
+        [b'0'..=b'9', ..] => Token::Number,
+        _ if tdl_register(word).is_some() => Token::Register,
+        _ if !tdl_forms(word).is_empty() => Token::Instruction,
+        _ if Directive::from_word(word).is_some() => Token::Directive,
+        _ => return None,
+    })
+}
+
+/// Returns the kind of a word of Zilog's notation.
+fn zilog_token(word: &[u8]) -> Option<Token> {
+    Some(match word {
+        _ if zilog::number(word).is_some() => Token::Number,
+        _ if is_operand(word) => Token::Register,
+        _ if is_zilog_mnemonic(word) => Token::Instruction,
+        _ if zilog::Directive::from_word(word).is_some() => Token::Directive,
+        _ => return None,
+    })
 }
 
 /// Encodes tokens with relative positions; a token of several lines becomes one per line.

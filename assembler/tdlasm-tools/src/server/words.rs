@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::fmt::{StatementParts, Statements};
+use crate::statement::line_end;
 use tdlasm::syntax::directive::{Directive, OperandKind};
-use tdlasm::syntax::lex;
+use tdlasm::syntax::{lex, zilog};
 
 use super::workspace::File;
 
@@ -32,6 +33,33 @@ pub(super) fn scan(statements: &Statements, range: &Range<usize>) -> Vec<Scanned
         parts.iter().for_each(|parts| scanner.statement(parts));
     }
     scanner.found
+}
+
+/// Returns the words of the lines in Zilog's notation that touch a range.
+pub(super) fn scan_zilog(text: &[u8], range: &Range<usize>) -> Vec<ScannedWord> {
+    let before = &text[..range.start.min(text.len())];
+    let mut start = memchr::memrchr2(b'\n', b'\r', before).map_or(0, |end| end + 1);
+    let mut found = Vec::new();
+    while start < text.len() && start <= range.end {
+        let line = &text[start..line_end(text, start)];
+        let code = zilog::code_length(line);
+        let mut at = 0;
+        while at < code {
+            let number = zilog::number(&line[at..code]).map(|number| number.length);
+            let word = line[at..code].iter().take_while(|byte| zilog::is_symbol(**byte)).count();
+            let (kind, length) = match line[at] {
+                b'\'' | b'"' => (WordKind::Text, zilog::quote_length(line, at)),
+                _ => (WordKind::Word, number.unwrap_or(word)),
+            };
+            let is_word = if kind == WordKind::Text { length > 1 } else { length > 0 };
+            found.extend(is_word.then_some((start + at..start + at + length, kind)));
+            at += length.max(1);
+        }
+        let comment = start + code..start + line.trim_ascii_end().len();
+        found.extend((!comment.is_empty()).then_some((comment, WordKind::Comment)));
+        start += line.len() + 1;
+    }
+    found
 }
 
 struct Scanner<'t> {
@@ -115,7 +143,7 @@ pub(super) fn statement_at(statements: &Statements, offset: usize) -> Option<&St
 pub(super) fn field_at(file: &File<'_>, offset: usize) -> Option<(Field, Range<usize>)> {
     let statements = file.statements()?;
     let parts = statement_at(&statements, offset)?;
-    Some((field(parts, offset), word_at(&file.text, offset)))
+    Some((field(parts, offset), word_at(file, offset)))
 }
 
 fn field(parts: &StatementParts, offset: usize) -> Field {
@@ -132,9 +160,11 @@ fn field(parts: &StatementParts, offset: usize) -> Field {
 }
 
 /// Returns the symbol that contains an offset or ends there.
-pub(super) fn word_at(text: &[u8], offset: usize) -> Range<usize> {
+pub(super) fn word_at(file: &File<'_>, offset: usize) -> Range<usize> {
+    let is_symbol = if file.is_zilog() { zilog::is_symbol } else { lex::is_symbol };
+    let text = &file.text;
     let offset = offset.min(text.len());
-    let before = text[..offset].iter().rev().take_while(|byte| lex::is_symbol(**byte)).count();
-    let behind = text[offset..].iter().take_while(|byte| lex::is_symbol(**byte)).count();
+    let before = text[..offset].iter().rev().take_while(|byte| is_symbol(**byte)).count();
+    let behind = text[offset..].iter().take_while(|byte| is_symbol(**byte)).count();
     offset - before..offset + behind
 }

@@ -179,6 +179,11 @@ impl<'w> File<'w> {
         self.workspace.programs().filter(|one| one.includes_file(&self.path))
     }
 
+    /// Returns `true` if a program reads the file in Zilog's notation.
+    pub(super) fn is_zilog(&self) -> bool {
+        self.programs().any(Analysis::is_zilog)
+    }
+
     pub(super) fn uri(&self) -> Option<Uri> {
         self.workspace.uri(&self.path)
     }

@@ -50,6 +50,9 @@ fn argument_list<'t>(
 ) -> StatementResult {
     let mut plain = false;
     loop {
+        if asm.is_pasm() {
+            cursor.skip_blanks();
+        }
         // ZASM looks for the closing bracket only after it has read an unquoted argument.
         let seeks = cursor.peek() != Some(b'(') && cursor.peek() != Some(b'\\');
         let bracket_not_checked = !plain;
@@ -73,7 +76,9 @@ fn text_of_argument<'t>(
         return argument;
     }
     let text = cursor.rest();
-    let length = argument_length(text, bracketed || asm.input.is_enclosed());
+    // In the first call of a program, ZASM takes the bracket that closes a block as a part of it.
+    let takes_bracket = asm.input.macro_calls == 0 && !asm.is_pasm();
+    let length = argument_length(text, bracketed || asm.input.is_enclosed() && !takes_bracket);
     let place = Span::new(cursor.offset(), cursor.offset() + length as u32);
     cursor.advance(length);
     let mut argument = Argument { text: text[..length].into(), place: Some(place) };

@@ -17,7 +17,7 @@ use super::recorder::Recorder;
 use super::value::{BaseId, Value};
 use crate::diag::{Diagnostic, DiagnosticCode, Subject};
 use crate::listing::Listing;
-use crate::module::{Lines, Module, ObjectForm};
+use crate::module::{Lines, Module, ObjectForm, ProgramId};
 use crate::references::References;
 use crate::source::{Loader, Origin, SourceMap, Span, visible};
 use crate::syntax::{lex, zilog};
@@ -67,6 +67,8 @@ pub(super) struct ModuleState {
     pub(super) start_address: Option<Value>,
     /// The form of the module's TDL object.
     pub(super) form: ObjectForm,
+    /// The operands of PASM's `.PROGID`.
+    pub(super) program: ProgramId,
     pub(super) flow: Flow,
 }
 
@@ -82,6 +84,7 @@ impl Default for ModuleState {
             early_uses: Vec::new(),
             start_address: None,
             form: ObjectForm::default(),
+            program: ProgramId::default(),
             flow: Flow::default(),
         }
     }

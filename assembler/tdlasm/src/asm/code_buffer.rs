@@ -33,11 +33,12 @@ pub(crate) struct CodePos {
     pub(crate) at: u32,
 }
 
-/// A word that is relative to a section or an external.
+/// A word that is relative to a section or an external, or in PASM a byte.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct WordReloc {
+pub(crate) struct CodeReloc {
     pub(crate) pos: CodePos,
     pub(crate) value: Value,
+    pub(crate) is_byte: bool,
 }
 
 #[derive(Debug)]
@@ -60,7 +61,7 @@ pub(crate) struct CodeCheckpoint {
 #[derive(Debug, Default)]
 pub(crate) struct CodeBuffer {
     pub(crate) runs: Vec<CodeRun>,
-    pub(crate) relocs: Vec<WordReloc>,
+    pub(crate) relocs: Vec<CodeReloc>,
     /// The sizes of the sections and external areas by base, without what was written since the
     /// location counter was last set.
     sizes: Vec<u32>,
@@ -244,7 +245,7 @@ impl CodeBuffer {
 
     /// Returns the relocated words of a run. Words are in the order of the code, so each run's are
     /// together.
-    pub(crate) fn relocs_of(&self, run: u32) -> impl Iterator<Item = &WordReloc> {
+    pub(crate) fn relocs_of(&self, run: u32) -> impl Iterator<Item = &CodeReloc> {
         let first = self.relocs.partition_point(|reloc| reloc.pos.run < run);
         self.relocs[first..].iter().take_while(move |reloc| reloc.pos.run == run)
     }
@@ -255,10 +256,13 @@ impl CodeBuffer {
         let Some((first, _)) = self.written_since(checkpoint) else { return Default::default() };
         let mut bytes = self.runs[first.run as usize].bytes[first.at as usize..].to_vec();
         let mut relocs = Vec::new();
-        let is_listed = |reloc: &&WordReloc| reloc.pos.run == first.run;
-        for WordReloc { pos, value } in self.relocs[checkpoint.relocs..].iter().filter(is_listed) {
+        let is_listed = |reloc: &&CodeReloc| reloc.pos.run == first.run;
+        for CodeReloc { pos, value, is_byte } in
+            self.relocs[checkpoint.relocs..].iter().filter(is_listed)
+        {
             let at = pos.at - first.at;
-            bytes[at as usize..][..2].copy_from_slice(&value.number.to_le_bytes());
+            let field = &value.number.to_le_bytes()[..if *is_byte { 1 } else { 2 }];
+            bytes[at as usize..][..field.len()].copy_from_slice(field);
             relocs.push(ListedReloc { at, base: value.base.0 });
         }
         (bytes, relocs)

@@ -149,6 +149,7 @@ fn text_argument(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Spa
     let start = cursor.offset();
     let end = match cursor.peek() {
         // Brackets do not nest here.
+        Some(b'[') if asm.is_pasm() => asm.closing_bracket(cursor),
         Some(b'[') => memchr::memchr(b']', cursor.rest()).map(|length| start + length as u32),
         // PASM takes a text without delimiters.
         Some(byte) if asm.is_pasm() && lex::is_symbol(byte) => {

@@ -85,7 +85,7 @@ impl Assembler<'_> {
         if let (true, 7.., Some(place)) = (is_reassigned, span.end - span.start, entry.place) {
             let first = self.symbol_span(place);
             let written = |span| String::from_utf8_lossy(self.sources.slice(span)).to_uppercase();
-            if written(first) != written(span) {
+            if written(first) != written(self.symbol_span(span.start)) {
                 let message = format!("{} is also {}", written(span), written(first));
                 let diagnostic = Diagnostic::new(DiagnosticCode::SameSix, span, message);
                 let diagnostic = diagnostic.label(first, "first assigned here");

@@ -13,6 +13,7 @@ use super::statement_end::{StatementEnd, StatementResult};
 use super::{conditional, macros};
 use crate::diag::DiagnosticCode;
 use crate::listing::{ListingControl, ListingDirective};
+use crate::module::ProgramId;
 use crate::syntax::directive::{Directive, ObjectFormOption};
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
@@ -29,7 +30,8 @@ pub(super) fn directive(
         Directive::Define => return Ok(macros::define_macro(asm, cursor)),
         Directive::Exit => return Ok(exit_macro(asm)),
         Directive::Goto => return macros::goto(asm, cursor),
-        Directive::ProgramId => asm.skip_operands(3, cursor),
+        Directive::ProgramId => program_id(asm, cursor)?,
+        Directive::Temporaries => temporaries(asm, cursor)?,
         Directive::Byte => return data::write_values(asm, Field::Byte, cursor),
         Directive::Word => return data::write_values(asm, Field::Word, cursor),
         Directive::Rad40 => return Ok(data::rad40(asm, cursor)),
@@ -83,6 +85,38 @@ impl Assembler<'_> {
             }
         }
     }
+}
+
+/// Executes PASM's `.PROGID NAME,VERSION,REVISION`.
+fn program_id(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult {
+    cursor.skip_blanks();
+    let name = cursor.take(lex::symbol).unwrap_or_default().to_ascii_uppercase();
+    let mut program = ProgramId { name, ..ProgramId::default() };
+    for number in [&mut program.version, &mut program.revision] {
+        if cursor.eat_behind_blanks(b',') {
+            let expr = asm.parse_expression(cursor);
+            *number = asm.evaluate(&expr)?.number as u8;
+        }
+    }
+    asm.module.program = program;
+    Ok(())
+}
+
+/// Executes PASM's `.TEMPS n`: the number of temporaries of the macro call, or outside of macros.
+fn temporaries(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult {
+    if misses_operand(asm, cursor, "a number of temporaries is missing") {
+        return Ok(());
+    }
+    let expr = asm.parse_expression(cursor);
+    let count = asm.evaluate(&expr)?.number;
+    match &mut asm.names.macro_call {
+        Some(call) => call.temporaries = count,
+        None => asm.names.global_temporaries = count,
+    }
+    if let Some(frame) = asm.input.top() {
+        frame.macro_call = asm.names.macro_call;
+    }
+    Ok(())
 }
 
 /// Skips blanks. If the statement ends there, reports the missing operand and returns `true`.
@@ -152,7 +186,7 @@ fn heading(asm: &mut Assembler<'_>, directive: Directive, cursor: &mut Cursor<'_
 /// ZASM.
 fn title(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> String {
     cursor.skip_blanks();
-    if matches!(cursor.peek(), None | Some(b';')) {
+    if matches!(cursor.peek(), None | Some(b';')) || cursor.at_statement_end() && asm.is_pasm() {
         return String::new();
     }
     if cursor.at_statement_end() {
@@ -189,18 +223,18 @@ fn title(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> String {
     String::new()
 }
 
-/// Reads the next line as the title: the line end is the delimiter then.
+/// Skips the next line: the line end is the delimiter then. ZASM prints an empty title.
 fn title_below(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> String {
     cursor.skip_line();
     let line = cursor.rest();
     cursor.skip_to_line_end();
     let line = &line[..line.len() - cursor.rest().len()];
     if !line.trim_ascii().is_empty() {
-        let message = "this line is used as the title, since the line above has none";
+        let message = "this line is lost: it ends the title that the line above lacks";
         let at = cursor.since(cursor.offset() - line.len() as u32);
         asm.error(DiagnosticCode::LostLine, at, message);
     }
-    String::from_utf8_lossy(&line[..line.len().min(TITLE_KEPT)]).into_owned()
+    String::new()
 }
 
 /// Executes a directive without operand. Another may follow `.SLIST` on its line.

@@ -32,6 +32,17 @@ impl StatementPlace {
     }
 }
 
+/// A macro call in PASM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MacroCall {
+    /// The index of its text in the source map.
+    pub(crate) source: u32,
+    /// The number of parameters, which is the value of `&`.
+    pub(crate) parameter_count: u16,
+    /// The number of its temporaries: the operand of `.TEMPS`.
+    pub(crate) temporaries: u16,
+}
+
 /// A text that is being read.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
@@ -51,8 +62,8 @@ pub(crate) struct Frame {
     blocks: usize,
     /// In Zilog's notation, the scope of locals outside of the macro.
     pub(crate) outer_scope: Option<u32>,
-    /// In PASM, the number of parameters of the macro.
-    pub(crate) parameter_count: Option<u16>,
+    /// In PASM, the macro call.
+    pub(crate) macro_call: Option<MacroCall>,
     /// The offset in the text at which the rest of the calling line begins.
     pub(crate) resume_at: usize,
     /// Whether a `]` follows the macro call, which may close a block outside of the macro.
@@ -74,7 +85,7 @@ impl Frame {
             call: None,
             blocks: 0,
             outer_scope: None,
-            parameter_count: None,
+            macro_call: None,
             resume_at,
             bracket_follows_call: false,
         }
@@ -233,9 +244,9 @@ impl InputStack {
     }
 
     /// Returns `true` if a `]` closes a block here. ZASM accepts one anywhere from the second macro
-    /// call on, but in the text of the first call only for blocks opened in that text.
+    /// call on, but before that only while a block is open.
     pub(crate) fn in_block(&self) -> bool {
-        self.macro_calls > 1 || self.blocks.len() > self.outside_blocks()
+        self.macro_calls > 1 || !self.blocks.is_empty()
     }
 
     /// Returns `true` in a block or macro text, where unquoted arguments and texts end at `]`.
@@ -248,8 +259,12 @@ impl InputStack {
         self.blocks.len() <= self.outside_blocks()
     }
 
-    /// Returns the number of open blocks that a `]` in the innermost text cannot close.
+    /// Returns the number of open blocks that a `]` in the innermost text cannot close: none in the
+    /// text of the first macro call, whose argument may have the bracket of a block.
     fn outside_blocks(&self) -> usize {
+        if self.macro_calls <= 1 {
+            return 0;
+        }
         let text = self.frames.last();
         let text =
             text.filter(|frame| frame.kind == FrameKind::Macro && !frame.bracket_follows_call);

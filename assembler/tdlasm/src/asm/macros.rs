@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::arguments::{self, Argument, closing_parenthesis};
 use super::assembler::Assembler;
 use super::code_buffer::UNKNOWN_OPERATOR;
-use super::input::{Frame, FrameKind, InputChange, StatementPlace};
+use super::input::{Frame, FrameKind, InputChange, MacroCall, StatementPlace};
 use super::macro_definition::{BodyPart, Macro, Parameter, split_body};
 use super::name_table::NameId;
 use super::options::Notation;
@@ -339,7 +339,9 @@ fn enter(
     let mut frame = Frame::new(FrameKind::Macro, &asm.sources, index);
     frame.call = Some(place);
     frame.resume_at = tail;
-    frame.parameter_count = parameter_count.filter(|_| asm.is_pasm());
+    let call =
+        |parameter_count| MacroCall { source: index as u32, parameter_count, temporaries: 0 };
+    frame.macro_call = parameter_count.filter(|_| asm.is_pasm()).map(call);
     if asm.options.notation == Notation::Zilog {
         frame.outer_scope = Some(asm.names.begin_macro_scope(index));
     }

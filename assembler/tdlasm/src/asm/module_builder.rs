@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::assembler::Assembler;
-use super::code_buffer::{CodeBuffer, WordReloc, kind_of};
+use super::code_buffer::{CodeBuffer, CodeReloc, kind_of};
 use super::macro_definition::Macro;
 use super::name_table::{NameEntry, NameId};
 use super::pass::Pass;
@@ -133,6 +133,7 @@ impl Assembler<'_> {
             sizes: std::mem::take(&mut self.code.high_water),
             start: self.module.start_address.map(Value::reloc_value).unwrap_or_default(),
             form: self.module.form,
+            program: self.is_pasm().then(|| std::mem::take(&mut self.module.program)),
         }
     }
 
@@ -144,11 +145,16 @@ impl Assembler<'_> {
             .map(|(index, run)| CodeChunk {
                 start: self.code.address_in(run.base, run.start).reloc_value(),
                 bytes: run.bytes,
-                words: (self.code.relocs_of(index))
-                    .map(|reloc| (reloc.pos.at, reloc.value.reloc_value()))
-                    .collect(),
+                words: self.relocs(index, false),
+                low_bytes: self.relocs(index, true),
             })
             .collect()
+    }
+
+    /// Returns the relocated words or bytes of a run.
+    fn relocs(&self, run: u32, is_byte: bool) -> Vec<(u32, RelocValue)> {
+        let relocs = self.code.relocs_of(run).filter(|reloc| reloc.is_byte == is_byte);
+        relocs.map(|reloc| (reloc.pos.at, reloc.value.reloc_value())).collect()
     }
 
     fn table_symbols(&self) -> Vec<TableSymbol> {
@@ -221,9 +227,10 @@ fn sections(code: &CodeBuffer, target: &dyn Fn(Value) -> Target) -> (Vec<Section
             runs().map(|(_, run)| overlay.write(run.start, &run.bytes)).collect();
         is_overwritten |= overlay.is_overwritten;
         let relocs = owners.into_iter().zip(runs()).flat_map(|(owner, (index, run))| {
-            code.relocs_of(index).map(move |WordReloc { pos, value }| {
+            code.relocs_of(index).map(move |CodeReloc { pos, value, is_byte }| {
                 let offset = run.start.wrapping_add(pos.at as u16);
-                (owner, Reloc { offset, kind: RelocKind::Word, target: target(*value) })
+                let kind = if *is_byte { RelocKind::Low } else { RelocKind::Word };
+                (owner, Reloc { offset, kind, target: target(*value) })
             })
         });
         let (runs, relocs) = overlay.finish(relocs);

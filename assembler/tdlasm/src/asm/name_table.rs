@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use std::sync::Arc;
 
-use super::input::StatementPlace;
+use super::input::{MacroCall, StatementPlace};
 use super::macro_definition::Macro;
 use super::options::{Notation, Options};
 use super::pass::Pass;
@@ -12,8 +12,8 @@ use super::symbol::{DefinedIn, Definition, Symbol, SymbolKind};
 use super::value::Value;
 use crate::isa::{FORMS, Register};
 use crate::syntax::directive::Directive;
-use crate::syntax::expr::{Intern, LOCAL};
-use crate::syntax::lex;
+use crate::syntax::expr::{Expr, Intern, LOCAL, Op};
+use crate::syntax::{Cursor, lex};
 
 /// The index of a name in the table.
 pub(crate) type NameId = u32;
@@ -132,6 +132,9 @@ fn scope_of(id: NameId, entry: TableEntryKind) -> u32 {
     4 * id + 1 + entry as u32
 }
 
+/// Stands for the text of a call with the temporaries outside of macros.
+const NO_CALL: u32 = u32::MAX;
+
 #[derive(Default)]
 pub(crate) struct NameTable {
     entries: Vec<NameEntry>,
@@ -152,8 +155,12 @@ pub(crate) struct NameTable {
     pub(crate) macros: Vec<Arc<Macro>>,
     /// The number of local symbols created for macro calls.
     created: u32,
-    /// The number of parameters of the macro that is read, which PASM writes as `&`.
-    pub(crate) parameter_count: Option<u16>,
+    /// In PASM, the macro call that is read.
+    pub(crate) macro_call: Option<MacroCall>,
+    /// The number of temporaries outside of macros.
+    pub(crate) global_temporaries: u16,
+    /// The temporaries, by the text of the call and index.
+    temporaries: FxHashMap<(u32, u16), NameId>,
     /// The operand of `.IDENT`.
     pub(crate) module_name: Option<String>,
     /// Whether the source assigns to the location counter. Each use of it is then an error.
@@ -341,6 +348,33 @@ impl NameTable {
         kept.iter().map(|byte| char::from(byte.to_ascii_uppercase())).collect()
     }
 
+    /// Reads PASM's temporary at the cursor: `![n]` in a macro call, or `*[n]` for all.
+    pub(crate) fn take_temporary(&mut self, cursor: &mut Cursor<'_>) -> Option<NameId> {
+        let (name, length) = self.temporary(cursor.rest())?;
+        cursor.advance(length);
+        Some(name)
+    }
+
+    /// Returns the value of the index of a temporary, if its symbols are defined.
+    fn index(&mut self, text: &[u8]) -> Option<u16> {
+        let mut ops = Vec::new();
+        Expr::parse(&mut Cursor::new(text, text.len() as u32), 10, self, &mut ops);
+        let mut stack = Vec::new();
+        for op in ops {
+            let value = match op {
+                Op::Number(number) => Value::absolute(number),
+                Op::Symbol(name, _) => self[name].symbol.value()?,
+                Op::Binary(op) => {
+                    let right = stack.pop()?;
+                    Value::binary(stack.pop()?, op, right).0
+                }
+                _ => return None,
+            };
+            stack.push(value);
+        }
+        stack.pop().map(|value| value.number)
+    }
+
     #[cold]
     fn add_global(&mut self, code: u32) -> NameId {
         let id = self.entries.len() as NameId;
@@ -369,7 +403,25 @@ impl NameTable {
 
 impl Intern for NameTable {
     fn parameter_count(&self) -> Option<u16> {
-        self.parameter_count
+        self.macro_call.map(|call| call.parameter_count)
+    }
+
+    fn temporary(&mut self, text: &[u8]) -> Option<(NameId, usize)> {
+        let (source, count) = match (text, self.macro_call) {
+            ([b'!', b'[', ..], Some(call)) => (call.source, call.temporaries),
+            ([b'*', b'[', ..], _) => (NO_CALL, self.global_temporaries),
+            _ => return None,
+        };
+        let close = memchr::memchr(b']', text).filter(|_| count > 0)?;
+        let index = self.index(&text[2..close]).filter(|index| *index < count)?;
+        let next = self.entries.len() as NameId;
+        let id = *self.temporaries.entry((source, index)).or_insert_with(|| {
+            let code = lex::packed(b"..TEMP");
+            let entry = NameEntry { code, is_local: true, in_table: true, ..NameEntry::default() };
+            self.entries.push(entry);
+            next
+        });
+        Some((id, close + 1))
     }
 
     fn intern(&mut self, name: &[u8]) -> NameId {

@@ -1,7 +1,7 @@
 //! Writes values into fields, and reports values that do not fit.
 
 use super::assembler::Assembler;
-use super::code_buffer::{CodePos, CodeRun, Field, WordReloc, kind_of};
+use super::code_buffer::{CodePos, CodeReloc, CodeRun, Field, kind_of};
 use super::input::StatementPlace;
 use super::options::Notation;
 use super::pass::Pass;
@@ -15,8 +15,13 @@ use crate::source::Span;
 const ACCEPTED_TOO_FAR: [i32; 2] = [128, -256];
 
 impl Assembler<'_> {
-    /// Writes a value into a field. Only words can be relocated; ZASM marks other fields.
+    /// Writes a value into a field. Only words can be relocated; ZASM marks other fields. In PASM
+    /// bytes can be relative to externals.
     pub(super) fn set_field(&mut self, pos: CodePos, field: Field, value: Value, span: Span) {
+        let is_byte = matches!(field, Field::Byte | Field::Displacement);
+        if is_byte && self.is_pasm() && !value.is_absolute() && value.base.external().is_some() {
+            return self.code.relocs.push(CodeReloc { pos, value, is_byte });
+        }
         if !value.is_absolute() && !matches!(field, Field::Word | Field::Relative(_)) {
             let message = "a relocatable value does not fit a field of 8 bits";
             let diagnostic = Diagnostic::new(DiagnosticCode::Relocation, span, message);
@@ -29,7 +34,7 @@ impl Assembler<'_> {
                 *self.code.byte(pos, 0) = low;
                 *self.code.byte(pos, 1) = high;
             }
-            Field::Word => self.code.relocs.push(WordReloc { pos, value }),
+            Field::Word => self.code.relocs.push(CodeReloc { pos, value, is_byte }),
             Field::Relative(here) => self.set_relative(pos, here, value, span),
             Field::Byte => self.set_byte(pos, value.number, span),
             Field::Displacement => self.set_displacement(pos, value.number, span),

@@ -4,6 +4,7 @@
 use super::assembler::Assembler;
 use super::name_table::Operator;
 use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::isa::zilog::is_operand;
 use crate::isa::{FORMS, Form, Register};
 use crate::source::Span;
 use crate::syntax::Cursor;
@@ -83,12 +84,8 @@ fn instruction_before(asm: &mut Assembler<'_>, at: Span) -> Option<&'static Form
 
 /// Returns `true` if a text is a register or condition, alone or before a comma.
 fn begins_with_register(text: &[u8]) -> bool {
-    const WORDS: [&[u8]; 21] = [
-        b"A", b"B", b"C", b"D", b"E", b"H", b"L", b"M", b"AF", b"BC", b"DE", b"HL", b"IX", b"IY",
-        b"SP", b"Z", b"NZ", b"NC", b"PE", b"PO", b"PSW",
-    ];
     let word = text.split(|byte| *byte == b',').next().unwrap_or_default().trim_ascii();
-    WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
+    is_operand(word) || word.eq_ignore_ascii_case(b"PSW")
 }
 
 /// Returns the spelling of an instruction with operands that other assemblers give it as well: the
@@ -102,10 +99,7 @@ fn form_with_fewer_operands(form: &Form, operands: &[u8]) -> Option<String> {
         );
     }
     match text.split_once(',') {
-        Some(("A", rest)) if form.arity() == 1 => {
-            Some(format!("the accumulator is not named: {} {}", form.mnemonic, rest.trim()))
-        }
-        Some((rest, "A")) if form.arity() == 1 => {
+        Some(("A", rest) | (rest, "A")) if form.arity() == 1 => {
             Some(format!("the accumulator is not named: {} {}", form.mnemonic, rest.trim()))
         }
         _ => indexed_form(form, text),
@@ -276,46 +270,35 @@ pub(super) fn lint_after_end(asm: &mut Assembler<'_>, cursor: &Cursor<'_>) {
     }
 }
 
-/// Signs and words for operations in other assemblers, and the equivalents here.
+/// Signs and words for operations in other assemblers, separated by blanks, and what TDL has.
+#[rustfmt::skip]
 const FOREIGN_OPERATIONS: &[(&str, &str)] = &[
     ("_", "names have letters, digits, $, % and . only: write $ for the underscore"),
-    ("<", "a shift is a single < or >"),
-    (">", "a shift is a single < or >"),
-    ("=", "there is no comparison: conditionals compare with zero, as .IFE A-B"),
-    ("|", "or is !"),
-    ("!", "! is or; one's complement is #"),
+    ("< >", "a shift is a single < or >"), ("SHL", "a shift to the left is <"),
+    ("SHR", "a shift to the right is >"), ("| OR", "or is !"), ("~ NOT", "one's complement is #"),
+    ("!", "! is or; one's complement is #"), ("% MOD", "the remainder is @"), ("AND", "and is &"),
+    ("XOR", "exclusive or is ^"), ("OFFSET", "the address of a label is its name"),
     ("&", "and is a single &; the address of a label is its name"),
-    ("%", "the remainder is @"),
     ("*", "the address of a statement is a period"),
     ("@", "a label begins with a letter; local ones with two periods: ..1"),
     ("[", "an operand has no brackets: M is the byte at H and L, 5(X) that at an index register"),
     ("'", "hexadecimal numbers end with H, and begin with a digit: 0FFH"),
     ("DUP", "there is no repetition: write the values out"),
-    ("OFFSET", "the address of a label is its name"),
-    ("~", "one's complement is #"),
-    ("AND", "and is &"),
-    ("OR", "or is !"),
-    ("XOR", "exclusive or is ^"),
-    ("NOT", "one's complement is #"),
-    ("MOD", "the remainder is @"),
-    ("SHL", "a shift to the left is <"),
-    ("SHR", "a shift to the right is >"),
     ("LOW", "the low byte of an absolute value is VALUE&0FFH"),
     ("HIGH", "the high byte of an absolute value is VALUE/256"),
-    ("EQ", "there is no comparison: conditionals compare with zero, as .IFE A-B"),
-    ("NE", "there is no comparison: conditionals compare with zero, as .IFN A-B"),
-    ("LT", "there is no comparison: conditionals compare with zero, as .IFL A-B"),
-    ("LE", "there is no comparison: conditionals compare with zero, as .IFLE A-B"),
-    ("GT", "there is no comparison: conditionals compare with zero, as .IFG A-B"),
-    ("GE", "there is no comparison: conditionals compare with zero, as .IFGE A-B"),
+    ("= EQ NE LT LE GT GE", "there is no comparison: conditionals compare with zero, as .IFE A-B"),
 ];
 
 /// Returns what this dialect has for an operation of other assemblers at the start of a text.
 pub(super) fn foreign_operation(text: &[u8]) -> Option<&'static str> {
     let length = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count().max(1);
-    let word = text.get(..length)?;
-    let is = |known: &&(&str, &str)| known.0.as_bytes().eq_ignore_ascii_case(word);
-    FOREIGN_OPERATIONS.iter().find(is).map(|known| known.1)
+    row_of(FOREIGN_OPERATIONS, str::from_utf8(text.get(..length)?).ok()?)
+}
+
+/// Returns the text of a table's row that has this word among its names.
+pub(super) fn row_of(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
+    let is_word = |name: &str| name.eq_ignore_ascii_case(word);
+    table.iter().find(|(names, _)| names.split(' ').any(is_word)).map(|(_, text)| *text)
 }
 
 /// Returns the TDL spelling of a number with a sign before it: `$FF`, `&80`, `%1010`.

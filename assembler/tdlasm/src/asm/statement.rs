@@ -34,8 +34,8 @@ impl Assembler<'_> {
                 continue;
             }
             let text = Arc::clone(&frame.text);
-            let Frame { base, source, call, parameter_count, .. } = *frame;
-            self.names.parameter_count = parameter_count;
+            let Frame { base, source, call, macro_call, .. } = *frame;
+            self.names.macro_call = macro_call;
             let end = base + text.len() as u32;
             let mut cursor = Cursor::new(&text[frame.pos..], end).with_lines(frame.lines);
             while self.input.pending_change.is_none() && !cursor.rest().is_empty() {
@@ -121,7 +121,14 @@ impl Assembler<'_> {
                 self.next_line(cursor);
                 return Ok(());
             }
-            let Some(word) = cursor.take(lex::symbol) else {
+            let word = cursor.take(lex::symbol);
+            let temporary = match word {
+                None => self.names.take_temporary(cursor),
+                Some(_) => None,
+            };
+            let Some(name) = temporary
+                .or_else(|| word.map(|word| self.reading.name(word, start, &mut self.names)))
+            else {
                 if cursor.peek() == Some(b']') && self.input.in_block() {
                     cursor.advance(1);
                     self.close_block(cursor);
@@ -133,7 +140,6 @@ impl Assembler<'_> {
             };
             let span = cursor.since(start);
             cursor.skip_blanks();
-            let name = self.reading.name(word, start, &mut self.names);
             if cursor.peek() == Some(b':') {
                 self.label(name, span, cursor);
                 continue;

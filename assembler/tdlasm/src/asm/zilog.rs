@@ -50,6 +50,29 @@ enum Defining {
     Macro,
 }
 
+/// The meaning of a word as an operator.
+#[derive(Debug, Clone, Copy)]
+enum Known {
+    Macro(u32),
+    Instruction,
+    Directive(Directive),
+}
+
+impl Known {
+    /// Returns the instruction or directive of a word.
+    fn of_language(word: &[u8]) -> Option<Self> {
+        match forms(word) {
+            [] => Directive::from_word(word).map(Self::Directive),
+            _ => Some(Self::Instruction),
+        }
+    }
+
+    fn of(asm: &mut Assembler<'_>, word: &[u8]) -> Option<Self> {
+        let name = asm.names.intern(word);
+        asm.names[name].macro_index.map(Self::Macro).or_else(|| Self::of_language(word))
+    }
+}
+
 /// Reads one statement and the rest of its line.
 pub(super) fn fields(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult {
     let mut at_margin = true;
@@ -79,8 +102,8 @@ pub(super) fn fields(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Statem
             }
             break;
         }
-        let is_label =
-            colons > 0 || (!is_operator(asm, word) && (at_margin || before_operator(cursor)));
+        let known = Known::of(asm, word);
+        let is_label = colons > 0 || (known.is_none() && (at_margin || before_operator(cursor)));
         if is_label {
             label(asm, word, span, colons == 2);
             at_margin = false;
@@ -88,7 +111,7 @@ pub(super) fn fields(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Statem
         }
         asm.statement.operator = span;
         asm.statement.location = asm.code.location();
-        operator(asm, word, cursor)?;
+        operator(asm, known, word, cursor)?;
         break;
     }
     cursor.skip_blanks();
@@ -154,23 +177,11 @@ fn eat_defining(cursor: &mut Cursor<'_>, may_be_set: bool) -> Option<Defining> {
     Some(defining)
 }
 
-fn macro_index(asm: &mut Assembler<'_>, word: &[u8]) -> Option<u32> {
-    let name = asm.names.intern(word);
-    asm.names[name].macro_index
-}
-
-fn is_operator(asm: &mut Assembler<'_>, word: &[u8]) -> bool {
-    !forms(word).is_empty()
-        || Directive::from_word(word).is_some()
-        || macro_index(asm, word).is_some()
-}
-
 /// Returns `true` before an instruction or directive: the word behind the cursor is then a label.
 fn before_operator(cursor: &Cursor<'_>) -> bool {
     let mut ahead = cursor.clone();
     ahead.skip_blanks();
-    let word = zilog::symbol(ahead.rest());
-    !forms(word).is_empty() || Directive::from_word(word).is_some()
+    Known::of_language(zilog::symbol(ahead.rest())).is_some()
 }
 
 fn label(asm: &mut Assembler<'_>, word: &[u8], span: Span, exported: bool) {
@@ -213,16 +224,20 @@ fn assign(
     asm.recorder.statement.value = Some(value.reloc_value());
 }
 
-fn operator(asm: &mut Assembler<'_>, word: &[u8], cursor: &mut Cursor<'_>) -> StatementResult {
-    if let Some(index) = macro_index(asm, word) {
-        return blocks::call(asm, index, cursor);
-    }
-    if !forms(word).is_empty() {
-        instruction::instruction(asm, word, cursor);
-        return Ok(());
-    }
-    if let Some(directive) = Directive::from_word(word) {
-        return directive::directive(asm, directive, cursor);
+fn operator(
+    asm: &mut Assembler<'_>,
+    known: Option<Known>,
+    word: &[u8],
+    cursor: &mut Cursor<'_>,
+) -> StatementResult {
+    match known {
+        Some(Known::Macro(index)) => return blocks::call(asm, index, cursor),
+        Some(Known::Directive(directive)) => return directive::directive(asm, directive, cursor),
+        Some(Known::Instruction) => {
+            instruction::instruction(asm, word, cursor);
+            return Ok(());
+        }
+        None => {}
     }
     cursor.skip_to_line_end();
     let shown = String::from_utf8_lossy(&word[..word.len().min(40)]).into_owned();

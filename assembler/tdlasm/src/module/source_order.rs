@@ -34,6 +34,17 @@ pub struct SourceOrderModule {
     pub start: RelocValue,
     /// The form that the module's own directives select; `binary` has no meaning.
     pub form: ObjectForm,
+    /// What PASM writes of the program; ZASM has no such record.
+    pub program: Option<ProgramId>,
+}
+
+/// The operands of PASM's `.PROGID`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of the operands")]
+pub struct ProgramId {
+    pub name: Vec<u8>,
+    pub version: u8,
+    pub revision: u8,
 }
 
 impl SourceOrderModule {
@@ -67,10 +78,19 @@ pub struct TableSymbol {
 pub struct CodeChunk {
     /// The first byte's address.
     pub start: RelocValue,
-    /// The bytes. Those under a relocated word are 0.
+    /// The bytes. Those under a relocated word or byte are 0.
     pub bytes: Vec<u8>,
     /// The relocated words in ascending order: the index of the first byte, and the value.
     pub words: Vec<(u32, RelocValue)>,
+    /// The bytes that PASM relocates: the index, and the value whose low byte is meant.
+    pub low_bytes: Vec<(u32, RelocValue)>,
+}
+
+impl CodeChunk {
+    /// Returns what is relocated: the words, then the bytes.
+    pub(crate) fn words_and_bytes(&self) -> impl Iterator<Item = &(u32, RelocValue)> {
+        self.words.iter().chain(&self.low_bytes)
+    }
 }
 
 /// Error returned by [`Module::check_areas`]: an external area that is not only reserved. TDL

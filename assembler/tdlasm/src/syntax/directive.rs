@@ -19,6 +19,8 @@ pub enum Directive {
     Goto,
     /// PASM's `.PROGID`.
     ProgramId,
+    /// PASM's `.TEMPS`.
+    Temporaries,
     /// `.ERROR`.
     Error,
     /// `.REMARK`.
@@ -216,6 +218,7 @@ impl Directive {
             Self::Exit
             | Self::Goto
             | Self::ProgramId
+            | Self::Temporaries
             | Self::Byte
             | Self::Word
             | Self::Rad40
@@ -243,7 +246,7 @@ impl Directive {
 
     /// The directives that only PASM has.
     pub const OF_PASM: &[(&str, Directive)] =
-        &[(".GOTO", Self::Goto), (".PROGID", Self::ProgramId)];
+        &[(".GOTO", Self::Goto), (".PROGID", Self::ProgramId), (".TEMPS", Self::Temporaries)];
 
     /// The directives by their names, of which six characters are significant.
     pub const NAMES: &[(&str, Directive)] = &[

@@ -17,6 +17,11 @@ pub trait Intern {
     fn parameter_count(&self) -> Option<u16> {
         None
     }
+
+    /// Returns the number of PASM's temporary at the start of a text, and its length there.
+    fn temporary(&mut self, _text: &[u8]) -> Option<(u32, usize)> {
+        None
+    }
 }
 
 /// The beginning of the name of a `..local`, whose meaning depends on the scope.
@@ -381,6 +386,12 @@ impl ExprParser<'_> {
                 None | Some(b'\n' | b'\r' | b';') => return self.missing(cursor),
                 Some(_) => {
                     let at = cursor.offset();
+                    if let Some((name, length)) = names.temporary(cursor.rest()) {
+                        self.is_context_free = false;
+                        self.ops.push(Op::Symbol(name, at));
+                        cursor.advance(length);
+                        return true;
+                    }
                     self.fault(Fault::Stray, Span::new(at, at));
                 }
             }

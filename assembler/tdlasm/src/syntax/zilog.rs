@@ -5,9 +5,10 @@ mod directive;
 mod expr;
 
 pub use directive::{Condition, Directive, Repetition};
-pub use expr::{OPERATORS, parse};
+pub use expr::{operator, parse};
 
 use super::lex;
+use crate::isa::zilog::{Given, forms, index_prefix, is_operand};
 
 /// Returns `true` if a symbol may contain this byte.
 pub fn is_symbol(byte: u8) -> bool {
@@ -123,6 +124,45 @@ fn escape(text: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
+/// Returns the directive of a line, which may be behind a label, and its offset in the line.
+pub fn directive_of(line: &[u8]) -> Option<(Directive, usize)> {
+    let code = &line[..code_length(line)];
+    let mut at = 0;
+    for is_behind_label in [false, true] {
+        at += code[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b':')).count();
+        let word = symbol(&code[at..]);
+        if let Some(directive) = Directive::from_word(word) {
+            return Some((directive, at));
+        }
+        if word.is_empty() || is_behind_label || !forms(word).is_empty() {
+            return None;
+        }
+        at += word.len();
+    }
+    None
+}
+
+/// Returns what the choice of an instruction's form depends on in an operand, and the text of the
+/// value in it. The number of a value is left to the caller.
+pub fn operand(text: &[u8]) -> (Given<'_>, Option<&[u8]>) {
+    if is_operand(text) {
+        return (Given::Word(text), None);
+    }
+    let Some(inner) = inside_parentheses(text) else { return (Given::Value(None), Some(text)) };
+    let inner = inner.trim_ascii();
+    if is_operand(inner) {
+        return (Given::Indirect(inner), None);
+    }
+    let word = symbol(inner);
+    let displacement = inner[word.len()..].trim_ascii_start();
+    match index_prefix(word) {
+        Some(prefix) if matches!(displacement.first(), Some(b'+' | b'-')) => {
+            (Given::Index(prefix), Some(displacement))
+        }
+        _ => (Given::Memory, Some(inner)),
+    }
+}
+
 /// Returns the length of the part of a line before its comment.
 pub fn code_length(line: &[u8]) -> usize {
     let mut at = 0;
@@ -174,7 +214,7 @@ pub fn split_operands(code: &[u8], angles: bool) -> Vec<(usize, usize)> {
 }
 
 /// Returns the inner part of an operand that is one parenthesis as a whole.
-pub fn inside_parentheses(operand: &[u8]) -> Option<&[u8]> {
+fn inside_parentheses(operand: &[u8]) -> Option<&[u8]> {
     let inner = operand.strip_prefix(b"(")?.strip_suffix(b")")?;
     let (mut at, mut depth) = (0, 0usize);
     while let Some(byte) = inner.get(at) {

@@ -14,11 +14,8 @@ use tdlasm::source::MemoryLoader;
 
 /// The programs with another object: its `#` records hold final values (docs/LINKING.md).
 const OBJECTS: [&str; 2] = ["pass1-size", "pass1-value"];
-/// The programs with another listing: a title in the next line, several rows of a macro under
-/// `.LIMAGE` and `.SALL`, the first macro call in a block, an error at the end of a macro, a product
-/// with a cancelled base.
-const LISTINGS: [&str; 5] =
-    ["empty-title", "limage-sall", "macro-in-if", "question-macro", "reloc-mul"];
+/// The program with another listing: a product with a cancelled base.
+const LISTINGS: [&str; 1] = ["reloc-mul"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/oracle/corners")

@@ -1,17 +1,22 @@
 //! The dialect of PASM 1.02, ZASM's successor: what it made of programs that only it takes, and of
 //! those of the oracle.
 
+use std::fs;
+use std::path::Path;
+
 use tdlasm::link::{Layout, link};
+use tdlasm::module::ObjectForm;
+use tdlasm::object::write_tdl;
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Notation, Options, asm};
 
 use crate::oracle::programs_by;
 
 /// Of the programs that PASM assembles without error: at least this many have the same code, of all.
-const CLEAN: (usize, usize) = (2353, 2391);
+const CLEAN: (usize, usize) = (2367, 2391);
 
 /// Smallest programs and the code that PASM made of them.
-const PROGRAMS: [(&str, &[u8]); 6] = [
+const PROGRAMS: [(&str, &[u8]); 9] = [
     (
         " .DEFINE FILL[N]=[\nI=0\nAGAIN>\n .BYTE I\nI=I+2\n .IFL I-N,.GOTO AGAIN\n]\n FILL 6\n \
          FILL 1\n .END\n",
@@ -22,6 +27,9 @@ const PROGRAMS: [(&str, &[u8]); 6] = [
     (" .IFE 0,[.ASCII 'ABC']\n NOP\n .END\n", b"ABC\0"),
     (" .PAGE 80,20\n NOP\n .END\n", &[0]),
     (" .PROGID ABC,1,2\n NOP\n .END\n", &[0]),
+    (" .IFIDN [[A]] [[A]],[NOP]\n .END\n", &[0]),
+    (" .TITLE\n NOP\n .END\n", &[0]),
+    (" .DEFINE M[A,B]=[ .BYTE B\n]\n M 1, \\2+3\n .END\n", &[5]),
 ];
 
 fn assembled(text: &str, notation: Notation) -> Option<Vec<u8>> {
@@ -40,6 +48,35 @@ fn programs_for_pasm_have_its_code_and_are_others_for_zasm() {
         let is_same = assembled(text, Notation::Tdl).as_deref() == Some(code);
         assert_eq!(is_same, text.starts_with(" .PAGE"), "{text}");
     }
+}
+
+/// Smallest programs in `data/oracle/pasm`, with PASM's objects.
+#[test]
+fn objects_are_those_of_pasm() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/oracle/pasm");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).expect("the folder of the programs") {
+        let folder = entry.expect("an entry").path();
+        let read = |file| fs::read(folder.join(file)).expect("a record");
+        let loader = MemoryLoader::new().with("P.ASM", read("p.asm"));
+        let options = Options { notation: Notation::Pasm, ..Options::default() };
+        let assembly = asm::run(&loader, &["P.ASM".into()], &options);
+        let form = ObjectForm { binary: false, ..assembly.object_form };
+        let object = write_tdl(&assembly.modules, form).expect("an object");
+        let text = |object: &[u8]| String::from_utf8_lossy(object).trim().to_owned();
+        assert_eq!(text(&object), text(&read("pasm.hex")), "{}", folder.display());
+        count += 1;
+    }
+    assert_eq!(count, 9);
+}
+
+#[test]
+fn a_temporary_is_new_in_each_call_and_others_are_errors() {
+    let text = " .DEFINE T[N]=[\n .TEMPS 2\nI=1\n![I]=N\n ![I-1]: .BYTE ![1]\n .WORD ![0]\n]\n \
+                .TEMPS 1\n*[0]=7\n T 5\n T *[0]\n .END\n";
+    assert_eq!(assembled(text, Notation::Pasm).as_deref(), Some(&[5, 0, 0, 7, 3, 0][..]));
+    assert_eq!(assembled(text, Notation::Tdl), None);
+    assert_eq!(assembled(" .TEMPS 1\n .BYTE *[1]\n .END\n", Notation::Pasm), None);
 }
 
 #[test]

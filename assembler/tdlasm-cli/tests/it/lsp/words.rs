@@ -71,6 +71,42 @@ fn hover_shows_the_kind_value_and_comment_of_a_symbol() {
 }
 
 #[test]
+fn hover_and_tokens_know_the_words_of_zilogs_notation() {
+    const FILE: &str = "file:///nowhere/a.z80";
+    let text = "ROOM_1  EQU 0x41 ; room's size\nloop_2  ld a,(ix+5)\n        ex af,af'\n        \
+                defb ';',$FF\n        jr loop_2\n";
+    let mut client = Client::new(None);
+    client.open(FILE, text);
+    let mut shown = |word| {
+        let result = client.ask("textDocument/hover", FILE, word, Value::Null).unwrap();
+        result["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    };
+    let printed = shown(("ld", 0));
+    assert!(printed.contains("| DD 46 | 19 | `LD r,(IX+d)` |"), "{printed}");
+    assert!(printed.ends_with("3 bytes at 0000H in .PROG.: `DD 7E 05`"), "{printed}");
+    assert_eq!(shown(("0x41", 0)), "`0x41`: 0041H = 65 = 101Q = 1000001B = 'A'");
+    assert!(shown(("loop_2", 1)).starts_with("`loop_2`: label, 0000H in .PROG."));
+    assert_eq!(shown(("size", 0)), "");
+    let found = tokens_of(&mut client, FILE, text);
+    for expected in [
+        "ROOM_1 variable",
+        "EQU decorator",
+        "0x41 number",
+        "; room's size comment",
+        "loop_2 function",
+        "ld keyword",
+        "a type",
+        "ix type",
+        "5 number",
+        "af type",
+        "';' string",
+        "$FF number",
+    ] {
+        assert!(found.iter().any(|one| one == expected), "{expected}: {found:?}");
+    }
+}
+
+#[test]
 fn hover_shows_numbers_in_all_bases_and_flags_by_zilog() {
     let mut client = client(
         "        MVI A,65\n        LXI H,^H8000\n        ANI 101Q\n        .RADIX 16\n        CPI \
@@ -201,7 +237,11 @@ fn macros_conditionals_and_comments_fold() {
 
 /// Each token of the file: its text and what the legend calls it.
 fn tokens(client: &mut Client, text: &str) -> Vec<String> {
-    let asked = json!({ "textDocument": { "uri": FILE } });
+    tokens_of(client, FILE, text)
+}
+
+fn tokens_of(client: &mut Client, file: &str, text: &str) -> Vec<String> {
+    let asked = json!({ "textDocument": { "uri": file } });
     let found = client.request("textDocument/semanticTokens/full", asked).unwrap();
     let data: Vec<usize> = found["data"]
         .as_array()

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use tdlasm::isa::zilog::is_operand;
 use tdlasm::syntax::Cursor;
 use tdlasm::syntax::expr::BinaryOp;
-use tdlasm::syntax::zilog::is_symbol;
+use tdlasm::syntax::zilog::{directive_of, quoted};
 
 use super::super::expr::Node;
 use super::super::program::{Body, ConvertResult, Label, TextRange, Unconverted};
@@ -108,22 +108,23 @@ impl<'t> StatementParser<'t, '_> {
 
     /// Reads a text in quotes, if a comma or the end follows it.
     pub(super) fn quoted_text(&mut self) -> Option<&'t [u8]> {
-        let quote = self.cursor.peek().filter(|byte| matches!(byte, b'\'' | b'"'))?;
-        let rest = &self.cursor.rest()[1..];
-        let length = memchr::memchr3(quote, b'\n', b'\r', rest)?;
-        let text = &rest[..length];
-        let mut behind = self.cursor.clone();
-        behind.advance(length + 2);
-        let end = behind.clone();
-        behind.skip_blanks();
-        let is_whole =
-            rest[length] == quote && (behind.at_statement_end() || behind.peek() == Some(b','));
-        let is_text = self.from == Dialect::Zilog && is_whole && !text.is_empty();
-        if !is_text || !text.iter().copied().all(is_plain) {
+        if self.from != Dialect::Zilog {
             return None;
         }
-        self.cursor = end;
-        Some(text)
+        let rest = self.cursor.rest();
+        let (bytes, length) = quoted(rest)?;
+        let text = &rest[1..length - 1];
+        let mut behind = self.cursor.clone();
+        behind.advance(length);
+        let end = behind.clone();
+        behind.skip_blanks();
+        let is_whole = behind.at_statement_end() || behind.peek() == Some(b',');
+        // Escapes and doubled quotes are not the same for all assemblers.
+        let is_plain = bytes == text && text.iter().copied().all(is_plain);
+        (is_whole && is_plain && !text.is_empty()).then(|| {
+            self.cursor = end;
+            text
+        })
     }
 }
 
@@ -143,9 +144,6 @@ fn reserve(size: Node<'_>) -> Body<'_> {
     }
 }
 
-/// The first words of the lines that begin macros and repetitions.
-const OPENERS: [&[u8]; 4] = [b"MACRO", b"REPT", b"IRP", b"IRPC"];
-
 /// The ends of the first and of the last line of each macro and repetition, which are copied
 /// unchanged.
 pub(super) fn blocks(text: &[u8]) -> FxHashMap<usize, usize> {
@@ -154,23 +152,16 @@ pub(super) fn blocks(text: &[u8]) -> FxHashMap<usize, usize> {
     let mut start = 0;
     while start < text.len() {
         let end = line_end(text, start);
-        let words = first_words(&text[start..end]);
-        let is = |known: &[u8]| words.iter().any(|word| word.eq_ignore_ascii_case(known));
-        if is(b"ENDM") {
-            blocks.extend(open.pop().map(|first| (first, end)));
-        } else if OPENERS.into_iter().any(is) {
-            open.push(end);
+        match directive_of(&text[start..end]) {
+            Some((ZilogDirective::EndMacro, _)) => {
+                blocks.extend(open.pop().map(|first| (first, end)));
+            }
+            Some((ZilogDirective::Macro | ZilogDirective::Repeat(_), _)) => open.push(end),
+            _ => {}
         }
         start = end + 1;
     }
     blocks
-}
-
-/// The first two words of a line without its comment and without a colon.
-fn first_words(line: &[u8]) -> [&[u8]; 2] {
-    let code = &line[..memchr::memchr(b';', line).unwrap_or(line.len())];
-    let mut words = code.split(|byte| !is_symbol(*byte)).filter(|word| !word.is_empty());
-    [words.next().unwrap_or_default(), words.next().unwrap_or_default()]
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! Parses instructions in Zilog's mnemonics to the forms of the instruction table.
 
 use tdlasm::isa::Slot;
-use tdlasm::isa::zilog::{Bound, Given, index_prefix, is_operand, select};
+use tdlasm::isa::zilog::{Bound, Given, select};
+use tdlasm::syntax::Cursor;
 use tdlasm::syntax::expr::BinaryOp;
+use tdlasm::syntax::zilog::{code_length, operand, split_operands};
 
 use super::super::expr::{Node, Unary};
+use super::super::expr_parser;
 use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
 use super::super::zilog_expr::SIGN_DISAGREEMENT;
 use super::StatementParser;
@@ -21,7 +24,7 @@ impl<'t> StatementParser<'t, '_> {
             Some(selected) => {
                 let bound = selected.operands.into_iter().zip(selected.form.slots);
                 let bound =
-                    bound.filter_map(|(bound, slot)| Some(operand(bound?, slot, &operands)));
+                    bound.filter_map(|(bound, slot)| Some(bound_operand(bound?, slot, &operands)));
                 Ok(Body::Instruction(selected.form, bound.collect()))
             }
             None => Unconverted::fail(at, "TDL has no instruction for these operands"),
@@ -29,70 +32,57 @@ impl<'t> StatementParser<'t, '_> {
     }
 
     fn zilog_operands(&mut self) -> ConvertResult<Vec<Spaced<'t, Read<'t>>>> {
-        let before = self.cursor.clone();
-        self.cursor.skip_blanks();
-        let is_end = self.cursor.at_statement_end();
-        self.cursor = before;
-        if is_end { Ok(Vec::new()) } else { self.list(Self::zilog_operand, |_| false) }
-    }
-
-    fn zilog_operand(&mut self) -> ConvertResult<Read<'t>> {
-        let before = self.cursor.clone();
-        let in_parentheses = self.cursor.eat(b'(');
-        self.cursor.skip_blanks();
-        let (word, _) = self.word();
-        if is_operand(word) {
-            return match in_parentheses {
-                true => self.indirect(word),
-                false => Ok((Given::Word(self.register(word)), None)),
-            };
-        }
-        self.cursor = before;
-        Ok(match self.value()? {
-            Node::Group(inner) => (Given::Memory, Some(*inner)),
-            node => {
-                let number = match &node {
-                    Node::Number(number) => Some(number.value),
-                    _ => None,
-                };
-                (Given::Value(number), Some(node))
-            }
-        })
-    }
-
-    /// A register or condition; AF may have a prime.
-    fn register(&mut self, word: &'t [u8]) -> &'t [u8] {
-        let primed = word.eq_ignore_ascii_case(b"AF") && self.cursor.eat(b'\'');
-        if primed { b"AF'" } else { word }
-    }
-
-    /// Reads the rest of an operand after an open parenthesis and a register.
-    fn indirect(&mut self, word: &'t [u8]) -> ConvertResult<Read<'t>> {
-        self.cursor.skip_blanks();
-        let prefix = index_prefix(word);
-        let at = self.here();
-        let read = match (prefix, self.cursor.peek()) {
-            (Some(prefix), Some(b'+')) => {
-                self.cursor.advance(1);
-                (Given::Index(prefix), Some(self.value()?))
-            }
-            (Some(prefix), Some(b'-')) => {
-                self.cursor.advance(1);
-                let node = self.value()?;
-                if matches!(&node, Node::Binary(op, ..) if *op != BinaryOp::Multiply) {
-                    return Unconverted::fail(at, SIGN_DISAGREEMENT);
-                }
-                (Given::Index(prefix), Some(Node::Unary(Unary::Negate, Box::new(node))))
-            }
-            _ => (Given::Indirect(word), None),
+        let text = self.cursor.rest();
+        let start = self.here();
+        let code = text[..code_length(text)].trim_ascii_end();
+        self.cursor.advance(code.len());
+        let read = |(at, length): (usize, usize)| {
+            let part = &code[at..at + length];
+            let item = part.trim_ascii();
+            let blanks = &part[..part.len() - part.trim_ascii_start().len()];
+            let end = start + at + blanks.len() + item.len();
+            Ok(Spaced { blanks, item: self.zilog_operand(item, end)? })
         };
-        self.cursor.skip_blanks();
-        if self.cursor.eat(b')') { Ok(read) } else { self.fail("a parenthesis should close here") }
+        split_operands(code, false).into_iter().map(read).collect()
+    }
+
+    /// Reads an operand whose text ends at `end`.
+    fn zilog_operand(&self, text: &'t [u8], end: usize) -> ConvertResult<Read<'t>> {
+        let (given, value) = operand(text);
+        let Some(value) = value else { return Ok((given, None)) };
+        let behind = text.as_ptr_range().end as usize - value.as_ptr_range().end as usize;
+        let mut cursor = Cursor::new(value, (end - behind) as u32);
+        let at = cursor.offset() as usize;
+        let is_negative = matches!(given, Given::Index(_)) && cursor.eat(b'-');
+        if !is_negative && matches!(given, Given::Index(_)) {
+            cursor.advance(1);
+        }
+        let node = expr_parser::read(&mut cursor, self.from, self.radix)?;
+        let node = node.ok_or_else(|| Unconverted::new(at, "a value is missing here"))?;
+        cursor.skip_blanks();
+        if !cursor.rest().is_empty() {
+            let message = "unexpected text behind this operand";
+            return Unconverted::fail(cursor.offset() as usize, message);
+        }
+        Ok(match (given, node) {
+            (_, Node::Binary(op, ..)) if is_negative && op != BinaryOp::Multiply => {
+                return Unconverted::fail(at, SIGN_DISAGREEMENT);
+            }
+            (_, node) if is_negative => (given, Some(Node::Unary(Unary::Negate, Box::new(node)))),
+            (Given::Value(_), Node::Number(number)) => {
+                (Given::Value(Some(number.value)), Some(Node::Number(number)))
+            }
+            (_, node) => (given, Some(node)),
+        })
     }
 }
 
 /// The operand of a form, with the blanks before the one that it is read from.
-fn operand<'t>(bound: Bound, slot: Slot, read: &[Spaced<'t, Read<'t>>]) -> Spaced<'t, Operand<'t>> {
+fn bound_operand<'t>(
+    bound: Bound,
+    slot: Slot,
+    read: &[Spaced<'t, Read<'t>>],
+) -> Spaced<'t, Operand<'t>> {
     let value = |index: usize| read[index].item.1.clone().unwrap_or(Node::decimal(0));
     let (item, index) = match bound {
         Bound::Register(register) => (Operand::Register(register), None),

@@ -14,30 +14,11 @@ use super::super::statement_end::StatementResult;
 use super::body::split_body;
 use super::{Operand, code, constant, separate};
 use crate::diag::DiagnosticCode;
-use crate::isa::zilog::forms;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::Cursor;
 use crate::syntax::expr::Intern;
-use crate::syntax::zilog::{self, Condition, Directive, Repetition, code_length};
-
-/// The directive of a line, which may be behind a label, and its offset in the line.
-fn directive_of(line: &[u8]) -> Option<(Directive, usize)> {
-    let code = &line[..code_length(line)];
-    let mut at = 0;
-    for is_behind_label in [false, true] {
-        at += code[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b':')).count();
-        let word = zilog::symbol(&code[at..]);
-        if let Some(directive) = Directive::from_word(word) {
-            return Some((directive, at));
-        }
-        if word.is_empty() || is_behind_label || !forms(word).is_empty() {
-            return None;
-        }
-        at += word.len();
-    }
-    None
-}
+use crate::syntax::zilog::{self, Condition, Directive, Repetition, directive_of};
 
 /// Reads the condition of `IF` and the like, and skips the lines for which it does not hold.
 pub(super) fn conditional(asm: &mut Assembler<'_>, condition: Condition, cursor: &mut Cursor<'_>) {

@@ -10,7 +10,7 @@ use super::super::value::{BaseId, Value};
 use super::{Operand, assign, blocks, code, constant, operands, value};
 use crate::diag::DiagnosticCode;
 use crate::references::ReferenceRole;
-use crate::source::Span;
+use crate::source::{Origin, Span};
 use crate::syntax::Cursor;
 use crate::syntax::expr::Intern;
 use crate::syntax::zilog::{Directive, quoted, symbol};
@@ -236,7 +236,12 @@ fn include_binary(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
     let Some((name, at)) = file_name(asm, cursor) else { return };
     let Some(path) = location::find_file(asm, &name, at) else { return };
     match asm.loader.load(&path) {
-        Ok(bytes) if bytes.len() <= 0x10000 => drop(asm.code.write(&bytes)),
+        Ok(bytes) if bytes.len() <= 0x10000 => {
+            // Without a text, to be among the files of the program.
+            let shown = path.display().to_string();
+            asm.sources.add(shown.as_str().into(), Origin::Insert(at), Vec::new());
+            asm.code.write(&bytes);
+        }
         Ok(_) => asm.error(DiagnosticCode::File, at, format!("{name} is larger than 64 KB")),
         Err(error) => asm.unreadable(name, &error, at),
     }

@@ -6,10 +6,10 @@ use super::super::options::Cpu;
 use super::super::value::Value;
 use super::{Operand, operands, value};
 use crate::diag::{Diagnostic, DiagnosticCode};
-use crate::isa::zilog::{Bound, Given, Selected, forms, index_prefix, is_operand, select};
+use crate::isa::zilog::{Bound, Given, Selected, forms, select};
 use crate::isa::{Prefix, Slot};
 use crate::syntax::Cursor;
-use crate::syntax::zilog::{inside_parentheses, symbol};
+use crate::syntax::zilog;
 
 /// An operand as it is written, and the value in it.
 struct Read<'t> {
@@ -39,32 +39,14 @@ pub(super) fn instruction(asm: &mut Assembler<'_>, word: &[u8], cursor: &mut Cur
 }
 
 fn read_operand<'t>(asm: &mut Assembler<'_>, operand: Operand<'t>) -> Option<Read<'t>> {
-    let text = operand.text;
-    let of_value = |asm: &mut Assembler<'_>, part: Operand<'t>, given| {
-        let value = value(asm, part)?;
-        Some(Read { given, value: Some(value), operand: part })
-    };
-    if is_operand(text) {
-        return Some(Read { given: Given::Word(text), value: None, operand });
+    let (mut given, text) = zilog::operand(operand.text);
+    let Some(text) = text else { return Some(Read { given, value: None, operand }) };
+    let operand = operand.part(text);
+    let value = value(asm, operand)?;
+    if let Given::Value(number) = &mut given {
+        *number = value.is_absolute().then_some(value.number);
     }
-    let Some(inner) = inside_parentheses(text) else {
-        let mut read = of_value(asm, operand, Given::Value(None))?;
-        let number = read.value.filter(|value| value.is_absolute()).map(|value| value.number);
-        read.given = Given::Value(number);
-        return Some(read);
-    };
-    let inner = inner.trim_ascii();
-    let word = symbol(inner);
-    if is_operand(inner) {
-        return Some(Read { given: Given::Indirect(inner), value: None, operand });
-    }
-    let displacement = inner[word.len()..].trim_ascii_start();
-    match index_prefix(word) {
-        Some(prefix) if matches!(displacement.first(), Some(b'+' | b'-')) => {
-            of_value(asm, operand.part(displacement), Given::Index(prefix))
-        }
-        _ => of_value(asm, operand.part(inner), Given::Memory),
-    }
+    Some(Read { given, value: Some(value), operand })
 }
 
 fn report_mismatch(asm: &mut Assembler<'_>, word: &[u8]) {

@@ -21,6 +21,8 @@ struct Open<'a> {
     next: u32,
     /// The end of what is printed: the rest of the line of a macro call was printed with the call.
     limit: u32,
+    /// The end of a macro's own text, before the rest of the calling line.
+    body_end: u32,
 }
 
 /// Reads the texts again, statement by statement, and prints rows.
@@ -39,11 +41,15 @@ pub(super) struct Echo<'a> {
     /// The length of the rest of the calling line, which is at the end of the next macro text and
     /// was printed with the call.
     shown_rest: u32,
+    /// The length of the rest of the calling line, even if it is not printed with the call.
+    tail: u32,
     /// The number of open macro texts.
     depth: u32,
     row: PrintedRow,
     /// Under `.SALL`: the row of the outermost call, until its line ends or a row has an error.
     call: Option<PrintedRow>,
+    /// Whether the bracket after the innermost macro text is in the row already.
+    is_closed: bool,
     errors: usize,
 }
 
@@ -59,6 +65,8 @@ struct EchoedStatement<'l> {
     /// The length of the text after the call on its line, if it is read as a part of the macro text
     /// but printed with the call.
     rest: u32,
+    /// The length of that text, printed with the call or not.
+    tail: u32,
     breaks: Vec<RowBreak>,
 }
 
@@ -83,9 +91,11 @@ impl<'a> Echo<'a> {
             pages,
             open: Vec::new(),
             shown_rest: 0,
+            tail: 0,
             depth: 0,
             row: PrintedRow::default(),
             call: None,
+            is_closed: false,
             errors: 0,
         }
     }
@@ -187,8 +197,10 @@ impl<'a> Echo<'a> {
             self.call_begins();
             self.depth += 1;
         }
-        let limit = source.base + (source.text.len() as u32).saturating_sub(rest);
-        self.open.push(Open { source, next, limit });
+        let length = source.text.len() as u32;
+        let limit = source.base + length.saturating_sub(rest);
+        let body_end = source.base + length.saturating_sub(std::mem::take(&mut self.tail));
+        self.open.push(Open { source, next, limit, body_end });
     }
 
     /// Returns how much of a macro text repeats the calling statement, for a call in an operand.
@@ -228,10 +240,11 @@ impl<'a> Echo<'a> {
             return;
         }
         self.depth -= 1;
+        let is_closed = std::mem::take(&mut self.is_closed);
         if self.options.macros != ListedMacros::None {
             // The bracket belongs to the macro text, and has its marker.
             self.row.start(b'+', self.depth + 1);
-            self.row.push(b']');
+            self.row.text.extend((!is_closed).then_some(b']'));
         } else if self.depth == 0 {
             self.end_macro_row();
             self.row = self.call.take().unwrap_or_default();
@@ -301,7 +314,7 @@ impl<'a> Echo<'a> {
         let mut end = span.end;
         let mut marks_end = span.end.max(span.start + 1);
         let mut calls = false;
-        let mut rest = 0;
+        let (mut rest, mut tail) = (0, 0);
         if let Some(next) = next {
             let source = self.sources.source_at(next.span.start);
             match source.origin {
@@ -311,8 +324,9 @@ impl<'a> Echo<'a> {
                 }
                 Origin::Macro(call) if (span.start..span.end).contains(&call.start) => {
                     calls = next.depth > line.depth;
+                    tail = if calls { end.saturating_sub(call.end) } else { 0 };
                     if calls && self.options.macros != ListedMacros::None {
-                        (end, rest) = self.rest_of_call(call.end, end);
+                        (end, rest) = (self.sources.rest_of_line(call.end).end, tail);
                     }
                 }
                 _ => {}
@@ -321,13 +335,7 @@ impl<'a> Echo<'a> {
         if calls {
             end = self.text_end(end);
         }
-        EchoedStatement { line, end, marks_end, calls, rest, breaks: Vec::new() }
-    }
-
-    /// Returns the end of a call's text, which includes a comment after it on its line, and how
-    /// much of that is also at the end of the macro text.
-    fn rest_of_call(&self, call_end: u32, end: u32) -> (u32, u32) {
-        (self.sources.rest_of_line(call_end).end, end.saturating_sub(call_end))
+        EchoedStatement { line, end, marks_end, calls, rest, tail, breaks: Vec::new() }
     }
 
     /// Returns the offset of the line end that closes a range.
@@ -344,7 +352,7 @@ impl<'a> Echo<'a> {
     /// the bytes of a text go to the rows of its lines.
     fn echo_statement(&mut self, statement: &EchoedStatement<'_>) {
         let line = statement.line;
-        self.shown_rest = statement.rest;
+        (self.shown_rest, self.tail) = (statement.rest, statement.tail);
         let last = if statement.calls { statement.end } else { self.text_end(statement.end) };
         let mut breaks = statement.breaks.iter().peekable();
         let mut from = 0;
@@ -358,6 +366,7 @@ impl<'a> Echo<'a> {
             if !beyond && !mark.before_row {
                 self.start_row();
             }
+            self.close_before(mark.place);
             self.row.mark(mark.letter);
             self.errors += 1;
             if beyond && !coded {
@@ -378,6 +387,20 @@ impl<'a> Echo<'a> {
         // Earlier lines of a title are listed, since the directive is recognised only at its end.
         self.row.control |= line.control;
         self.echo_to(statement.end);
+    }
+
+    /// Prints the bracket after a macro text that ends at the place of an error: ZASM has read it
+    /// when it finds the error.
+    fn close_before(&mut self, place: u32) {
+        let ends = |top: &Open<'_>| {
+            let text = &top.source.text[..(top.body_end - top.source.base) as usize];
+            let is_macro = matches!(top.source.origin, Origin::Macro(_));
+            is_macro && place == top.body_end && text.last().is_some_and(|byte| *byte != b'\n')
+        };
+        if self.open.last().is_some_and(ends) && !self.is_closed {
+            self.row.push(b']');
+            self.is_closed = true;
+        }
     }
 
     /// Ends a row of code within a statement. Returns the first byte of the next row.
@@ -454,7 +477,11 @@ impl<'a> Echo<'a> {
             }
             self.print(&row);
         } else if let Some(call) = self.call.as_mut().filter(|call| call.started) {
-            call.take_code(row.address, row.code);
+            if self.options.image && call.code.is_some() && row.code.is_some() {
+                call.more.push(row);
+            } else {
+                call.take_code(row.address, row.code);
+            }
         }
     }
 

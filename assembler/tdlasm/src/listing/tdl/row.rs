@@ -21,7 +21,7 @@ const LETTERS: usize = 2;
 #[derive(Debug, Clone, Default)]
 pub(super) struct PrintedRow {
     /// The text from the marker on.
-    text: Vec<u8>,
+    pub(super) text: Vec<u8>,
     /// Whether the marker has been added.
     pub(super) started: bool,
     /// The number of open macro texts at its start.
@@ -29,6 +29,8 @@ pub(super) struct PrintedRow {
     letters: Vec<char>,
     pub(super) address: Option<RelocValue>,
     pub(super) code: Option<String>,
+    /// Under `.SALL` and `.LIMAGE`: the rows of the macro text whose code follows that of the call.
+    pub(super) more: Vec<PrintedRow>,
     /// Whether it has been printed.
     pub(super) done: bool,
     /// Whether a new page begins after it.
@@ -84,6 +86,7 @@ impl PrintedRow {
         }
         let first = &mut lines[0];
         first.resize(first.len().max(SOURCE), ' ');
+        lines.extend(self.more.iter().map(Self::left));
         lines.into_iter().map(String::from_iter).collect()
     }
 

@@ -104,6 +104,7 @@ impl OpenModule {
         match record {
             Record::Module(name) if first => self.name = Some(text(name)),
             Record::Module(_) => return Err(TdlProblem::NotEnded),
+            Record::Program(..) => {}
             Record::EntryPoints(names) => {
                 for name in names {
                     self.entry_points.push(required(name)?);

@@ -71,7 +71,12 @@ impl Order<'_> {
                 |reloc: &Reloc| (u32::from(reloc.offset - run.offset), self.resolve(reloc.target));
             let words = section.relocs.iter().filter(within).map(word).collect();
             let start = RelocValue { number: run.offset, base: base.into() };
-            self.made.code.push(CodeChunk { start, bytes: run.bytes.clone(), words });
+            self.made.code.push(CodeChunk {
+                start,
+                bytes: run.bytes.clone(),
+                words,
+                ..<_>::default()
+            });
         }
         Ok(())
     }

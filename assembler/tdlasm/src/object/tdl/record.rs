@@ -30,6 +30,8 @@ pub(super) struct Entry {
 pub(super) enum Record {
     /// `!`
     Module(Name),
+    /// PASM's `+`: name, version and revision. Date and time are blank.
+    Program(Name, u8, u8),
     /// `@`
     EntryPoints(Vec<Name>),
     /// `\`
@@ -180,6 +182,12 @@ impl Output {
     pub(super) fn record(&mut self, record: &Record) {
         match record {
             Record::Module(name) => self.begin(b'!').characters(name),
+            Record::Program(name, version, revision) => {
+                self.begin(b'+').characters(name);
+                self.byte(*version);
+                self.byte(*revision);
+                (0..2).for_each(|_| self.characters(b"      "));
+            }
             Record::EntryPoints(names) => {
                 self.begin(b'@').count(names.len());
                 names.iter().for_each(|name| self.characters(name));

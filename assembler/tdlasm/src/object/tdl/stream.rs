@@ -49,6 +49,13 @@ impl Stream {
         self.put(0, high);
     }
 
+    /// Adds a byte relative to a base.
+    pub(super) fn push_based_byte(&mut self, base: u8, value: u8) {
+        self.put(1, base);
+        self.put(1, value);
+        self.put_bit(1);
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.bytes.len() >= FULL
     }
@@ -58,15 +65,20 @@ impl Stream {
     }
 
     fn put(&mut self, bit: u8, byte: u8) {
-        if self.has_control_bytes {
-            if self.bytes.is_empty() || self.used == 8 {
-                (self.control, self.used) = (self.bytes.len(), 0);
-                self.bytes.push(0);
-            }
-            self.bytes[self.control] |= bit << (7 - self.used);
-            self.used += 1;
-        }
+        self.put_bit(bit);
         self.bytes.push(byte);
+    }
+
+    fn put_bit(&mut self, bit: u8) {
+        if !self.has_control_bytes {
+            return;
+        }
+        if self.bytes.is_empty() || self.used == 8 {
+            (self.control, self.used) = (self.bytes.len(), 0);
+            self.bytes.push(0);
+        }
+        self.bytes[self.control] |= bit << (7 - self.used);
+        self.used += 1;
     }
 }
 

@@ -7,8 +7,8 @@ use super::order::by_address;
 use super::record::{Encoding, Entry, Name, Output, Record};
 use super::stream::Stream;
 use crate::module::{
-    CodeChunk, FIRST_EXTERNAL, Module, ObjectForm, RelocValue, SectionKind, SourceOrderModule,
-    TableSymbol,
+    CodeChunk, FIRST_EXTERNAL, Module, ObjectForm, ProgramId, RelocValue, SectionKind,
+    SourceOrderModule, TableSymbol,
 };
 use crate::syntax::lex::is_symbol;
 
@@ -81,7 +81,7 @@ pub fn tdl_losses(modules: &[Module], form: ObjectForm) -> Vec<String> {
 
 fn loss(module: &str, order: &SourceOrderModule, form: ObjectForm) -> Option<String> {
     let words =
-        || order.code.iter().flat_map(|chunk| chunk.words.iter().map(move |word| (chunk, word)));
+        || order.code.iter().flat_map(|chunk| chunk.words_and_bytes().map(move |one| (chunk, one)));
     if form.hex {
         let (chunk, (at, _)) = words().next()?;
         let address = address_after(chunk, *at as usize);
@@ -122,6 +122,9 @@ impl Writer<'_> {
     /// Writes the records before the code.
     fn linkage(&self, output: &mut Output) -> WriteResult {
         output.record(&Record::Module(self.module_name()));
+        if let Some(ProgramId { name, version, revision }) = &self.order.program {
+            output.record(&Record::Program(padded(name), *version, *revision));
+        }
         let entry_points = self.order.symbols.iter().filter(|symbol| symbol.entry);
         let entry_points: Vec<Name> =
             entry_points.map(|symbol| self.name(symbol)).collect::<WriteResult<_>>()?;
@@ -212,6 +215,7 @@ impl Writer<'_> {
     fn code(&self, chunk: &CodeChunk, output: &mut Output) {
         let base = number_of(chunk.start.base);
         let mut words = chunk.words.iter().peekable();
+        let mut low_bytes = chunk.low_bytes.iter().peekable();
         let mut stream = Stream::new(!self.form.hex);
         let mut address = chunk.start.number;
         let mut at = 0;
@@ -222,7 +226,12 @@ impl Writer<'_> {
                     at += 2;
                 }
                 None => {
-                    stream.push_byte(*byte);
+                    match low_bytes.next_if(|(place, _)| *place as usize == at) {
+                        Some((_, value)) => {
+                            stream.push_based_byte(number_of(value.base), value.number as u8);
+                        }
+                        None => stream.push_byte(*byte),
+                    }
                     at += 1;
                 }
             }

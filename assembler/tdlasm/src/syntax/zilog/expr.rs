@@ -11,7 +11,7 @@ use crate::isa::zilog::is_operand;
 use crate::source::Span;
 
 /// The operators with their ranks, 1 binding tightest; of two that begin alike, the longer first.
-pub const OPERATORS: [(&str, BinaryOp, u8); 33] = [
+const OPERATORS: [(&str, BinaryOp, u8); 33] = [
     ("<<", BinaryOp::ShiftLeft, 2),
     (">>", BinaryOp::ShiftRight, 2),
     ("&&", BinaryOp::Both, 9),
@@ -46,6 +46,16 @@ pub const OPERATORS: [(&str, BinaryOp, u8); 33] = [
     ("XOR", BinaryOp::Xor, 8),
     ("EOR", BinaryOp::Xor, 8),
 ];
+
+/// Returns the operator at the start of a text: its spelling, its operation and its rank.
+pub fn operator(text: &[u8]) -> Option<(&'static str, BinaryOp, u8)> {
+    let word = symbol(text);
+    let is_here = |(spelling, ..): &&(&str, BinaryOp, u8)| match word {
+        b"" => text.starts_with(spelling.as_bytes()),
+        _ => word.eq_ignore_ascii_case(spelling.as_bytes()),
+    };
+    OPERATORS.iter().find(is_here).copied()
+}
 
 #[derive(Debug, Clone, Copy)]
 enum Pending {
@@ -188,13 +198,7 @@ impl Parser<'_, '_, '_> {
             }
             self.cursor.advance(1);
         }
-        let rest = self.cursor.rest();
-        let word = symbol(rest);
-        let known = |(spelling, ..): &&(&str, BinaryOp, u8)| match word {
-            b"" => rest.starts_with(spelling.as_bytes()),
-            _ => word.eq_ignore_ascii_case(spelling.as_bytes()),
-        };
-        let Some(&(spelling, op, rank)) = OPERATORS.iter().find(known) else { return false };
+        let Some((spelling, op, rank)) = operator(self.cursor.rest()) else { return false };
         self.cursor.advance(spelling.len());
         self.flush(rank);
         self.pending.push(Pending::Binary(op, rank));

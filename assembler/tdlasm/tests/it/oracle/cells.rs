@@ -14,6 +14,7 @@ pub(crate) fn code_of(module: &SourceOrderModule, hex: bool) -> Cells {
     let mut cells = Cells::new();
     for chunk in &module.code {
         let words: BTreeMap<u32, _> = chunk.words.iter().copied().collect();
+        let low_bytes: BTreeMap<u32, _> = chunk.low_bytes.iter().copied().collect();
         for (at, byte) in (0u32..).zip(&chunk.bytes) {
             let place = (chunk.start.base, chunk.start.number.wrapping_add(at as u16));
             let first = words.get(&at);
@@ -29,7 +30,13 @@ pub(crate) fn code_of(module: &SourceOrderModule, hex: bool) -> Cells {
                     cells.insert(place, format!("{:02X}", word.number >> 8))
                 }
                 (None, Some(_)) => cells.remove(&place),
-                (None, None) => cells.insert(place, format!("{byte:02X}")),
+                (None, None) => cells.insert(
+                    place,
+                    match low_bytes.get(&at) {
+                        Some(low) => format!("<{}:{:02X}>", low.base, low.number & 0xFF),
+                        None => format!("{byte:02X}"),
+                    },
+                ),
             };
         }
     }
@@ -49,7 +56,8 @@ pub(crate) fn expected_code(module: &Value) -> Cells {
                 if rest.starts_with('<') { rest.find('>').expect("an end") + 1 } else { 2 };
             let (cell, after) = rest.split_at(length);
             cells.insert((base, address), cell.to_owned());
-            address = address.wrapping_add(if length == 2 { 1 } else { 2 });
+            let is_word = cell.contains('+');
+            address = address.wrapping_add(if is_word { 2 } else { 1 });
             rest = after;
         }
     }
