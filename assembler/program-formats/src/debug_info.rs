@@ -83,6 +83,19 @@ pub struct Area {
     pub is_writable: bool,
 }
 
+/// A parameter of a C function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// The function.
+    pub function: String,
+    /// The parameter.
+    pub name: String,
+    /// Its offset in the frame, if it is on the stack; `None` in registers.
+    pub offset: Option<u16>,
+    /// Whether z88dk's own compilers made the function; otherwise SDCC did.
+    pub of_z88dk: bool,
+}
+
 /// The contents of a file with symbols or lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DebugInfo {
@@ -96,6 +109,8 @@ pub struct DebugInfo {
     pub lines: Vec<SourceLine>,
     /// The areas of memory.
     pub areas: Vec<Area>,
+    /// The parameters of C functions.
+    pub parameters: Vec<Parameter>,
     /// The lines of sections whose addresses another file has.
     pub(crate) relative: Vec<RelativeSection>,
 }
@@ -219,6 +234,7 @@ impl DebugInfo {
             self.lines = other.lines;
         }
         self.notes.extend(other.notes);
+        self.parameters.extend(other.parameters);
         self.relative.extend(other.relative);
         self.resolve_relative();
     }

@@ -28,7 +28,7 @@ mod reader;
 mod symbol_table;
 
 pub use debug_info::{
-    Area, DebugInfo, Pages, SourceLine, Symbol, SymbolKind, is_data_line, line_table,
+    Area, DebugInfo, Pages, Parameter, SourceLine, Symbol, SymbolKind, is_data_line, line_table,
 };
 pub use error::{DebugInfoError, LineError, ProgramError};
 pub use program::{Program, ProgramFormat, read_first_64_kib, read_program};

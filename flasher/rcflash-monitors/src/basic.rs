@@ -18,12 +18,12 @@ use crate::error::{LoaderError, Result};
 use crate::event::{LoadEvent, LoadObserver};
 use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
 use crate::handshake::{self, HandshakeResult};
-use crate::hex_loader::HexLoader;
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
 use crate::prompt::{MEMORY_TOP_PROMPT, Peer, START_PROMPTS};
 use crate::reach;
 use crate::records::{END_RECORD, HexRecord, hex_line, hex_records};
+use crate::routine::Routine;
 use crate::session::MonitorSession;
 
 const NAME: &str = "the ROM BASIC";
@@ -147,7 +147,7 @@ impl HexMonitor for Basic {
             format!("only {free} is free while BASIC runs: assemble it for there")
         })?;
         match image.bounds() {
-            Some(needs) if HexLoader::outside(image).is_none() => {
+            Some(needs) if Routine::hex_loader(image).is_none() => {
                 let reason = "it leaves no space for the hex loader".to_owned();
                 Err(LoaderError::DoesNotFit { needs, reason })
             }
@@ -163,7 +163,7 @@ impl HexMonitor for Basic {
     ) -> Result<()> {
         const OPERATION: &str = "adding up the hex loader";
         self.check(image)?;
-        let Some(hex_loader) = HexLoader::outside(image) else { return Err(LoaderError::Empty) };
+        let Some(hex_loader) = Routine::hex_loader(image) else { return Err(LoaderError::Empty) };
         let sum: u32 = hex_loader.bytes.iter().copied().map(u32::from).sum();
         let mut output = String::new();
         for _ in 0..MAX_ROUNDS {
@@ -231,7 +231,7 @@ impl HexMonitor for Basic {
     }
 
     fn script(&self, image: &Image, entry: Option<u16>, pace: Pace) -> Vec<String> {
-        let Some(hex_loader) = HexLoader::outside(image) else { return Vec::new() };
+        let Some(hex_loader) = Routine::hex_loader(image) else { return Vec::new() };
         poke_lines(&hex_loader, SEARLE)
             .into_iter()
             .chain([checksum_line(&hex_loader), "PRINT USR(0)".to_owned()])
@@ -242,7 +242,7 @@ impl HexMonitor for Basic {
 }
 
 /// Returns the lines that store the loader, and its address for USR, in memory.
-fn poke_lines(hex_loader: &HexLoader, usr_address: u16) -> Vec<String> {
+fn poke_lines(hex_loader: &Routine, usr_address: u16) -> Vec<String> {
     let cells = (hex_loader.entry..).zip(hex_loader.bytes.iter().copied());
     let entry = (usr_address..).zip(hex_loader.entry.to_le_bytes());
     let mut lines = vec![String::new()];
@@ -262,7 +262,7 @@ fn poke_lines(hex_loader: &HexLoader, usr_address: u16) -> Vec<String> {
 }
 
 /// Returns the line that prints the sum of the loader's bytes.
-fn checksum_line(hex_loader: &HexLoader) -> String {
+fn checksum_line(hex_loader: &Routine) -> String {
     let first = hex_loader.entry.cast_signed();
     let count = hex_loader.bytes.len() as i16;
     let last = first.wrapping_add(count - 1);
@@ -393,7 +393,7 @@ fn call_hex_loader(session: &mut MonitorSession) -> Result<u16> {
 }
 
 /// Returns an error if the image or the loader overlaps BASIC's stack and strings.
-fn check_stack(image: &Image, hex_loader: &HexLoader, stack: u16) -> Result<()> {
+fn check_stack(image: &Image, hex_loader: &Routine, stack: u16) -> Result<()> {
     let from = stack.saturating_sub(STACK_MARGINS.0);
     let to = stack.saturating_add(STACK_MARGINS.1);
     let runs = image
@@ -474,8 +474,8 @@ mod tests {
     use super::*;
     use tdlasm::image::ImageRun;
 
-    fn hex_loader() -> HexLoader {
-        HexLoader { entry: 0x8900, bytes: vec![1, 20, 255], last: 0x8930 }
+    fn hex_loader() -> Routine {
+        Routine { entry: 0x8900, bytes: vec![1, 20, 255], last: 0x8930 }
     }
 
     #[test]

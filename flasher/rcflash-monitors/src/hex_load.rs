@@ -38,6 +38,8 @@ pub struct LoadRequest<'a> {
     pub pace: Option<Pace>,
     /// The flow control.
     pub flow_control: FlowControlMode,
+    /// Whether memory outside of the program may be changed, so that the board checks it itself.
+    pub uses_scratch: bool,
 }
 
 /// What was loaded.
@@ -96,8 +98,17 @@ fn run_steps(
         None => monitor.first_pace(session, observer)?,
     };
     session.set_typing_pace(pace);
-    let mut load =
-        HexLoad { monitor, session, observer, image: request.image, total, done: 0, pace };
+    let uses_scratch = request.uses_scratch;
+    let mut load = HexLoad {
+        uses_scratch,
+        monitor,
+        session,
+        observer,
+        image: request.image,
+        total,
+        done: 0,
+        pace,
+    };
     let can_read = load.monitor.can_read();
     if request.pace.is_none() && can_read {
         load.measure()?;
@@ -127,6 +138,7 @@ fn check_processor(monitor: &mut dyn HexMonitor, session: &mut MonitorSession) -
 }
 
 struct HexLoad<'a> {
+    uses_scratch: bool,
     monitor: &'a mut dyn HexMonitor,
     session: &'a mut MonitorSession,
     observer: &'a mut dyn LoadObserver,
@@ -254,8 +266,12 @@ impl HexLoad<'_> {
         LoaderError::Corrupted { peer, line, text, pace, report }
     }
 
-    /// Reads everything back, and resends mismatches until there are none.
+    /// Has the board check everything if it can. Otherwise reads it back, and resends mismatches
+    /// until there are none.
     fn verify(&mut self) -> Result<()> {
+        if self.uses_scratch && self.monitor.confirms(self.session, self.image, self.pace)? {
+            return Ok(());
+        }
         let mut previous = None;
         for round in 0..=MAX_ROUNDS {
             let mismatches = dump::mismatches(self.image, &self.read(self.image, true)?);

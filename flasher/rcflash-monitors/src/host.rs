@@ -126,6 +126,7 @@ impl ResidentMonitor {
             verify: true,
             pace: None,
             flow_control,
+            uses_scratch: true,
         };
         load_hex(monitor, session, &request, observer).map(drop)
     }
@@ -155,7 +156,8 @@ impl ResidentMonitor {
     }
 
     /// Waits until the program has returned to the monitor, and brings that to its prompt. Returns
-    /// what is at its prompt, such as `RomWBW's boot loader`.
+    /// what is at its prompt, such as `RomWBW's boot loader`. If the prompt remains unread, a load
+    /// in a session that has received it begins without looking for it.
     ///
     /// # Errors
     /// Returns [`LoaderError`] if the monitor does not return, as RomWBW 2.9, or the transport
@@ -182,6 +184,8 @@ impl ResidentMonitor {
             return Err(session.timeout_error(OPERATION, RESTART_TIMEOUT));
         };
         match peer {
+            // Where the next session begins.
+            Peer::Scm => session.unread(&received),
             // At its question for a cold or a warm start.
             Peer::Basic => drop(exchange::send_keys(session, OPERATION, b"W")?),
             Peer::Cpm if *self == Self::Cpm => cpm::erase(session, CPM_FILE)?,

@@ -73,6 +73,11 @@ pub(crate) trait HexMonitor {
     fn read(&mut self, session: &mut MonitorSession, first: u16, last: u16)
     -> Result<dump::Memory>;
 
+    /// Returns `true` if the board confirms by a routine beside the image that it has that in memory.
+    fn confirms(&mut self, _: &mut MonitorSession, _: &Image, _: Pace) -> Result<bool> {
+        Ok(false)
+    }
+
     fn start(&mut self, session: &mut MonitorSession, entry: u16) -> Result<()>;
 
     /// Tries to return to the prompt after an interruption, and describes the state of the board.

@@ -13,7 +13,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use tdlasm::image::Image;
+use tdlasm::image::{Image, ImageRun};
 
 use crate::dump::{self, Memory, ROW_BYTES};
 use crate::error::{LoaderError, Result};
@@ -25,7 +25,9 @@ use crate::pace::Pace;
 use crate::processor::{self, BoardProcessor};
 use crate::prompt::{Peer, identify_prompt};
 use crate::records::{END_RECORD, HexRecord, hex_records};
+use crate::routine::Routine;
 use crate::session::MonitorSession;
+use crate::xmodem::CRC;
 use crate::{identify, reach};
 
 const NAME: &str = "the Small Computer Monitor";
@@ -58,8 +60,17 @@ impl HexMonitor for Scm {
         session: &mut MonitorSession,
         observer: &mut dyn LoadObserver,
     ) -> Result<String> {
-        reach::reach_peer(session, observer, FINDING, NAME, &[Peer::Scm])?;
-        let help = exchange::command(session, "asking for the version", "HELP", at_prompt)?;
+        let ask = |session: &mut MonitorSession| {
+            exchange::command(session, "asking for the version", "HELP", at_prompt)
+        };
+        let mut help = Vec::new();
+        if at_prompt(session.received()) {
+            help = ask(session)?;
+        }
+        if !at_prompt(&help) {
+            reach::reach_peer(session, observer, FINDING, NAME, &[Peer::Scm])?;
+            help = ask(session)?;
+        }
         let help = String::from_utf8_lossy(&help);
         self.processor = processor::scm_processor(&help);
         Ok(identify::parse_scm_version(&help))
@@ -124,6 +135,31 @@ impl HexMonitor for Scm {
         session.send(OPERATION, ESCAPE)?;
         session.receive_until(OPERATION, REPLY_TIMEOUT, at_prompt)?;
         Ok(memory)
+    }
+
+    fn confirms(
+        &mut self,
+        session: &mut MonitorSession,
+        image: &Image,
+        pace: Pace,
+    ) -> Result<bool> {
+        const OPERATION: &str = "adding up memory";
+        let routine = Routine::checksum(image).filter(|routine| FREE.contains(&routine.last));
+        let Some(Routine { entry, bytes, last }) = routine else { return Ok(false) };
+        let code = Image::new([ImageRun { address: entry, bytes }]);
+        let lines = hex_records(&code, pace.record_bytes);
+        if self.load(session, &lines, pace, &mut |_| {})? != LoadReport::Success
+            || !dump::mismatches(&code, &self.read(session, entry, last)?).is_empty()
+        {
+            return Ok(false);
+        }
+        let mut crc = CRC.digest();
+        image.runs().iter().for_each(|run| crc.update(&run.bytes));
+        exchange::type_checked(session, NAME, OPERATION, &start_command(entry))?;
+        session.send(OPERATION, b"\r")?;
+        let received = session.receive_until(OPERATION, REPLY_TIMEOUT, at_prompt)?;
+        let sum = format!("{:04X}", crc.finalize());
+        Ok(String::from_utf8_lossy(&received).split_whitespace().any(|word| word == sum))
     }
 
     fn start(&mut self, session: &mut MonitorSession, entry: u16) -> Result<()> {
@@ -224,7 +260,6 @@ fn unexpected_reply_error(operation: &'static str, received: &[u8]) -> LoaderErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tdlasm::image::ImageRun;
 
     #[test]
     fn a_bare_prompt_counts_and_a_page_ends_with_its_line() {

@@ -35,7 +35,7 @@ const K_SUFFIX: u8 = b'K';
 const CROSSED_START_TIMEOUT: Duration = Duration::from_secs(1);
 /// Pads the last block: CP/M's end-of-file character.
 pub(crate) const PAD: u8 = 0x1A;
-const CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_XMODEM);
+pub(crate) const CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_XMODEM);
 /// A block is sent in pieces of this many bytes, at most one ahead of the line: once the receiver
 /// has ended, the bytes in flight are typed into the program that follows it.
 const PIECE_BYTES: usize = 16;

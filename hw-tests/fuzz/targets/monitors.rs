@@ -41,6 +41,6 @@ fuzz_target!(|bytes: &[u8]| {
     let image = Image::new([ImageRun { address: 0x9000, bytes: vec![0x5A; 40] }]);
     let flow_control = FlowControlMode::Auto;
     let request =
-        LoadRequest { image: &image, entry: None, verify: true, pace: None, flow_control };
+        LoadRequest { image: &image, entry: None, verify: true, pace: None, flow_control, uses_scratch: false };
     let _ = load_hex(&stock, &mut session(received), &request, &mut NoObserver);
 });

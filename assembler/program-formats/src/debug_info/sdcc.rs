@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{DebugInfo, SymbolKind, read_lines};
+use super::{DebugInfo, Parameter, SymbolKind, read_lines};
 use crate::error::{DebugInfoError, LineError};
 use crate::number::{hexadecimal, line_number};
 
@@ -141,13 +141,31 @@ pub(super) fn read_cdb(text: &str) -> Result<DebugInfo, LineError> {
                 let (name, address) = rest.rsplit_once(':')?;
                 names.add(name, hexadecimal(address)?, info);
             }
-            "M" | "F" | "S" | "T" if !rest.is_empty() => {}
+            "S" if !rest.is_empty() => info.parameters.extend(parameter(rest)),
+            "M" | "F" | "T" if !rest.is_empty() => {}
             _ => return None,
         }
         Some(())
     })?;
     names.finish(&mut info);
     Ok(info)
+}
+
+/// Returns the parameter of a record such as `Lmul.add8$b$1_0$3({1}SC:U),B,1,5`: in the frame at IX+5.
+/// SDCC has parameters at level 1 of a function, those in registers in block 0; z88dk has them at
+/// level 0.
+pub(super) fn parameter(record: &str) -> Option<Parameter> {
+    let (symbol, rest) = record.strip_prefix('L')?.split_once('(')?;
+    let [scope, name, level, block] = symbol.split('$').collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let (_, function) = scope.rsplit_once('.')?;
+    let (_, place) = rest.rsplit_once("),")?;
+    let offset = place.strip_prefix("B,1,").and_then(|offset| offset.parse().ok());
+    let of_z88dk = level == "0_0";
+    let is_parameter = of_z88dk || level == "1_0" && (block == "0" || offset.is_some());
+    let (function, name) = (function.to_owned(), name.to_owned());
+    is_parameter.then_some(Parameter { function, name, offset, of_z88dk })
 }
 
 /// The length at which columns of a map cut names.

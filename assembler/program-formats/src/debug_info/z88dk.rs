@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{DebugInfo, Reader, SourceLine, SymbolKind, read_lines};
+use super::{DebugInfo, Reader, SourceLine, SymbolKind, read_lines, sdcc};
 use crate::error::DebugInfoError;
 use crate::number::{address, line_number, value};
 
@@ -59,6 +59,19 @@ impl<'t> Entry<'t> {
     }
 }
 
+/// Returns a name in which `_3a` stands for a colon, and so on.
+fn unescape(name: &str) -> String {
+    let mut parts = name.split('_');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let code = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match code {
+            Some(code) => text + &char::from(code).to_string() + &part[2..],
+            None => text + "_" + part,
+        }
+    })
+}
+
 /// A symbol, and its line, which is a line of the program if its name is `__ASM_LINE_...` or
 /// `__C_LINE_...`. Without such lines, as without `-debug`, those of labels have to do.
 fn read_map(text: &str, _: &str) -> Result<DebugInfo, DebugInfoError> {
@@ -90,6 +103,9 @@ fn read_map(text: &str, _: &str) -> Result<DebugInfo, DebugInfoError> {
                     sections.entry(section).or_default()[place] = Some(entry.value);
                 }
             }
+        }
+        if let Some(record) = entry.name.strip_prefix("__CDBINFO__S_3a") {
+            info.parameters.extend(sdcc::parameter(&unescape(record)));
         }
         if !entry.is_line() && !entry.name.starts_with("__CDBINFO__") {
             let is_constant = entry.is_constant;

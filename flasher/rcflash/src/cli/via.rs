@@ -148,6 +148,7 @@ impl LoaderArgs {
             verify: !self.no_verify,
             pace: self.pace,
             flow_control: flow,
+            uses_scratch: false,
         }
     }
 }

@@ -19,5 +19,6 @@ mod corrupted_line;
 pub(crate) mod states;
 #[cfg(feature = "system-tests")]
 mod system;
+mod turns;
 mod virtual_bench;
 mod virtual_time;

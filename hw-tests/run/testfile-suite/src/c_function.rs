@@ -2,7 +2,10 @@
 //!
 //! The conventions are those of SDCC 4.2's manual and of z88dk's wiki, "CallingConventions".
 
+use std::collections::HashSet;
+
 use cli_support::text::Escape;
+use program_formats::Parameter;
 
 /// A calling convention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +152,8 @@ pub(crate) struct Signature {
     pub(crate) name: String,
     result: CType,
     pub(crate) parameters: Vec<CType>,
+    /// The name of the first parameter, if it has one.
+    first: String,
 }
 
 /// Where a call has its arguments and its result.
@@ -191,14 +196,39 @@ impl Signature {
             let unnamed = text.trim_end().trim_end_matches(is_name);
             CType::parse(text).or_else(|error| CType::parse(unnamed).map_err(|_| error))
         };
-        let parameters = match parameters.trim() {
+        let all = parameters.trim();
+        let parameters = match all {
             "" | "void" => Vec::new(),
             all => all.split(',').map(parameter).collect::<Result<_, _>>()?,
         };
         if parameters.iter().any(|one| one.bytes == 0) {
             return Err(wrong());
         }
-        Ok(Self { name, result: CType::parse(kind)?, parameters })
+        let first = all.split(',').next().unwrap_or_default().trim_end();
+        let first = first[first.trim_end_matches(is_name).len()..].to_owned();
+        Ok(Self { name, result: CType::parse(kind)?, parameters, first })
+    }
+
+    /// Returns the convention by the places of parameters, those of other functions if this one has
+    /// none; `None` if they are not known. `__z88dk_callee` does not change them.
+    pub(crate) fn convention_in(&self, known: &[Parameter]) -> Option<Convention> {
+        let functions = |all: bool| -> HashSet<&str> {
+            let some = known.iter().filter(|one| all || one.offset.is_none());
+            some.map(|one| &*one.function).collect()
+        };
+        let is_call1 = 2 * functions(false).len() >= functions(true).len();
+        let of_z88dk = known.first()?.of_z88dk;
+        let own = || known.iter().filter(|one| one.function == self.name);
+        let first = own().find(|one| one.name == self.first).and_then(|one| one.offset);
+        let is_last_on_stack = first > own().filter_map(|one| one.offset).min();
+        let order = match own().any(|one| one.offset.is_none()) {
+            true if of_z88dk || !is_call1 && self.parameters.len() == 1 => Order::Fastcall,
+            true => Order::SdccCall1,
+            false if of_z88dk || is_last_on_stack => Order::SmallC,
+            false if own().next().is_none() && is_call1 => Order::SdccCall1,
+            false => Order::SdccCall0,
+        };
+        Some(Convention { order, is_callee: false })
     }
 
     /// Returns where a call has these arguments.

@@ -10,7 +10,7 @@ use cli_support::text::Escape;
 use firmware::code_map::{CodeMap, MappedProgram};
 use firmware::program_areas::ProgramAreas;
 use program_formats::{
-    DebugInfo, ProgramError, ProgramFormat, SymbolError, read_debug_info, read_program,
+    DebugInfo, Parameter, ProgramError, ProgramFormat, SymbolError, read_debug_info, read_program,
 };
 use tdlasm::diag::DiagnosticCode;
 use tdlasm::image::{Image, ImageRun};
@@ -81,6 +81,8 @@ pub struct Program {
     pub console: Option<LinkedConsole>,
     /// What a user should know of how its files were read.
     pub notes: Vec<String>,
+    /// The parameters of its C functions, as far as known.
+    pub(crate) parameters: Vec<Parameter>,
     /// Whether only six letters of its symbols count, as in TDL's dialect.
     pub(crate) has_short_symbols: bool,
     /// What its calls may do though it is usually a mistake.
@@ -176,7 +178,8 @@ impl ProgramFiles {
         let mut linked = MappedProgram { image: program.image, ..MappedProgram::default() };
         linked.add_debug_info(&info);
         let areas = ProgramAreas::of_built(&linked, &info);
-        Ok(Program { linked, areas, notes: info.notes, ..Program::default() })
+        let (notes, parameters) = (info.notes, info.parameters);
+        Ok(Program { linked, areas, notes, parameters, ..Program::default() })
     }
 
     fn load_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {

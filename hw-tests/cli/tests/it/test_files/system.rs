@@ -1,5 +1,6 @@
 //! Properties that a Python program judges, readers of measurements, and MAME's boards.
 
+mod conventions;
 mod tools;
 
 use std::path::{Path, PathBuf};

@@ -106,8 +106,14 @@ fn talk(peer: Box<dyn MonitorModel>, keeps: bool) -> MonitorSession {
 /// Loads a few bytes into the Small Computer Monitor.
 fn load(flow: FlowControlMode, keeps: bool) -> (Result<(), LoaderError>, Vec<LoadEvent>) {
     let image = Image::new([ImageRun { address: 0x8000, bytes: vec![1, 2, 3] }]);
-    let order =
-        LoadRequest { image: &image, entry: None, verify: true, pace: None, flow_control: flow };
+    let order = LoadRequest {
+        image: &image,
+        entry: None,
+        verify: true,
+        pace: None,
+        flow_control: flow,
+        uses_scratch: false,
+    };
     let mut notes = RecordingObserver::default();
     let mut talk = talk(Box::<Scm>::default(), keeps);
     let outcome = load_hex(&StockMonitor::Scm, &mut talk, &order, &mut notes);
@@ -163,6 +169,7 @@ fn progress_is_reported_to_the_end() {
         verify: true,
         pace: None,
         flow_control: FlowControlMode::None,
+        uses_scratch: false,
     };
     for (stock, peer) in [
         (StockMonitor::Scm, Box::<Scm>::default() as Box<dyn MonitorModel>),

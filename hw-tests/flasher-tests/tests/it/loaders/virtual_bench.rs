@@ -77,6 +77,7 @@ impl VirtualBench {
             verify: true,
             pace: None,
             flow_control: FlowControlMode::Auto,
+            uses_scratch: false,
         }
     }
 

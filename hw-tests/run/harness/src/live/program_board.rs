@@ -73,8 +73,8 @@ pub enum ProgramError {
 /// What the board is doing between two programs.
 #[derive(Default)]
 enum BoardState {
-    /// Its monitor waits for a command.
-    AtMonitor,
+    /// Its monitor waits for a command; the prompt, if it was just received.
+    AtMonitor(Vec<u8>),
     /// The program has ended by its output, and may return; what was received since.
     Ending(Vec<u8>),
     /// A program may be running.
@@ -107,7 +107,7 @@ impl ProgramBoard {
         let monitor = build(&config.profile, ProgramKind::Monitor)?;
         let board = wrap(config.power_up(&monitor.bytes, board_simulator::Probe::default())?);
         let (board, link) = config.connect_to(board, &OsFileSystem)?;
-        let state = BoardState::AtMonitor;
+        let state = BoardState::AtMonitor(Vec::new());
         let (config, monitor_build) = (config.clone(), monitor.build);
         let mut connected = Self { link, config, monitor_build, state, board };
         if connected.config.stock_monitor.is_none()
@@ -161,8 +161,8 @@ impl ProgramBoard {
         limits: ProgramLimits,
         output: &mut dyn ProgramOutput,
     ) -> Result<(ProgramEnd, Duration), ProgramError> {
-        self.make_ready()?;
-        let first = self.load_and_start(program)?;
+        let prompt = self.make_ready()?;
+        let first = self.load_and_start(program, &prompt)?;
         // Until it has returned, nothing is known about the board.
         self.state = BoardState::Lost;
         output.start();
@@ -173,48 +173,52 @@ impl ProgramBoard {
         Ok((end, self.link.now().saturating_duration_since(began)))
     }
 
-    /// Brings the board to its monitor.
-    fn make_ready(&mut self) -> Result<(), SetupError> {
-        let state = std::mem::take(&mut self.state);
-        if !matches!(state, BoardState::AtMonitor) {
-            self.leave_program(&state)?;
-        }
-        self.state = BoardState::AtMonitor;
-        Ok(())
+    /// Brings the board to its monitor, and returns the prompt of a stock monitor that was received.
+    fn make_ready(&mut self) -> Result<Vec<u8>, SetupError> {
+        let prompt = match std::mem::take(&mut self.state) {
+            BoardState::AtMonitor(prompt) => prompt,
+            state => self.leave_program(&state)?,
+        };
+        self.state = BoardState::AtMonitor(Vec::new());
+        Ok(prompt)
     }
 
     /// Resets the board. If only a person can, waits for the monitor to which the program returns,
     /// or starts an emulated board again.
-    fn leave_program(&mut self, state: &BoardState) -> Result<(), SetupError> {
+    fn leave_program(&mut self, state: &BoardState) -> Result<Vec<u8>, SetupError> {
         if self.board.reset(self.link.transport_mut())? == ResetOutcome::Done {
             return self.await_monitor(None);
         }
         if let BoardState::Ending(rest) = state
-            && self.await_monitor(Some(rest)).is_ok()
+            && let Ok(prompt) = self.await_monitor(Some(rest))
         {
-            return Ok(());
+            return Ok(prompt);
         }
         reopen(&mut self.link, &mut *self.board, &self.config)?;
         self.await_monitor(None).map_err(|error| SetupError::NeedsReset(error.into()))
     }
 
     /// Waits until the monitor has started: after a reset, or after `received` of the output of a
-    /// program.
-    fn await_monitor(&mut self, received: Option<&[u8]>) -> Result<(), SetupError> {
+    /// program. Returns the prompt of a stock monitor.
+    fn await_monitor(&mut self, received: Option<&[u8]>) -> Result<Vec<u8>, SetupError> {
         if let Some(monitor) = self.config.stock_monitor.clone() {
             let received = received.unwrap_or_default();
-            self.session(received, |session| monitor.wait_for_return(session))?;
-            return Ok(());
+            return Ok(self.session(received, |session| monitor.wait_for_return(session))?.1);
         }
         // A request before the banner would be lost, and repeated only after a second.
         if received.and_then(identify_prompt) != Some(Peer::OwnFirmware) {
             self.link.drain_banner("waiting for the monitor", BOOT_TIMEOUT)?;
         }
-        self.config.enter_monitor(&mut self.link, self.monitor_build).map(drop)
+        self.config.enter_monitor(&mut self.link, self.monitor_build)?;
+        Ok(Vec::new())
     }
 
-    /// Returns the first output of the program.
-    fn load_and_start(&mut self, program: HostedProgram) -> Result<Vec<u8>, ProgramError> {
+    /// Loads a program at the monitor's prompt. Returns the first output of the program.
+    fn load_and_start(
+        &mut self,
+        program: HostedProgram,
+        prompt: &[u8],
+    ) -> Result<Vec<u8>, ProgramError> {
         let refused = |error: SetupError| match error {
             SetupError::Load(LoadError::DoesNotFit { .. } | LoadError::Empty)
             | SetupError::MonitorLoad(LoaderError::DoesNotFit { .. } | LoaderError::Empty) => {
@@ -224,7 +228,7 @@ impl ProgramBoard {
         };
         if let Some(monitor) = self.config.stock_monitor.clone() {
             let start = |session: &mut MonitorSession| monitor.start(session, program, &mut ());
-            return self.session(&[], start).map(|((), first)| first).map_err(refused);
+            return self.session(prompt, start).map(|((), first)| first).map_err(refused);
         }
         let found = self.config.enter_monitor(&mut self.link, self.monitor_build)?;
         let (first, _) = program.image.bounds().unwrap_or_default();
@@ -262,7 +266,7 @@ impl ProgramBoard {
             if !has_asked && silence >= PROMPT_SILENCE {
                 has_asked = true;
                 if self.is_at_monitor(&tail)? {
-                    self.state = BoardState::AtMonitor;
+                    self.state = BoardState::AtMonitor(Vec::new());
                     return Ok(ProgramEnd::Returned);
                 }
             } else if now.saturating_duration_since(began) >= limits.total {
@@ -325,7 +329,7 @@ impl ProgramBoard {
 
 impl Drop for ProgramBoard {
     fn drop(&mut self) {
-        if !matches!(self.state, BoardState::AtMonitor) {
+        if !matches!(self.state, BoardState::AtMonitor(_)) {
             // Nobody waits for the board any more.
             let _ = self.board.reset(self.link.transport_mut());
         }

@@ -38,6 +38,8 @@ impl Reader<'_> {
         if signature.name != name {
             item.report(format!("the signature is of {}, not of {name}", signature.name));
         }
+        let known = self.program.map_or(&[][..], |program| &program.parameters);
+        let convention = convention.or_else(|| signature.convention_in(known));
         let convention = convention.unwrap_or(Convention::DEFAULT);
         let kinds = signature.parameters.iter().map(Some).chain(std::iter::repeat(None));
         let values = arguments.iter().zip(kinds);

@@ -64,21 +64,25 @@ fn calls_of_sort(random: &mut Random) -> [(&'static str, String, i64); 2] {
     ]
 }
 
-/// Returns a test file about a program.
+/// Returns a test file about a program with symbol files.
 fn file(program: &str, symbols: &str) -> String {
-    let (program, symbols) = (corpus(program), corpus(symbols));
-    let quoted = |path: &Path| path.display().to_string();
-    let (program, symbols) = (quoted(&program), quoted(&symbols));
-    format!("program = '{program}'\nsymbols = '{symbols}'\nallow = [\"unwritten\"]\n")
+    let quoted = |path: &str| format!("'{}'", corpus(path).display());
+    let program = quoted(program);
+    let symbols = symbols.split(' ').map(quoted).collect::<Vec<_>>().join(", ");
+    format!("program = {program}\nsymbols = [{symbols}]\nallow = [\"unwritten\"]\n")
 }
 
+/// Adds a call. Without a word for the convention, that is found in the debug information.
 fn add_case(text: &mut String, convention: &str, (signature, call, returns): (&str, String, i64)) {
     let number = text.len();
     let _ = writeln!(
         text,
         "[[case]]\nname = \"{number}\"\ncall = \"{call}\"\nsignature = \"{signature}\"\n\
-         convention = \"{convention}\"\nreturns = {returns}"
+         returns = {returns}"
     );
+    if !convention.is_empty() {
+        let _ = writeln!(text, "convention = \"{convention}\"");
+    }
 }
 
 fn on_board(text: &str) -> Vec<TestResult> {
@@ -121,6 +125,55 @@ fn a_thousand_random_calls_of_each_convention_return_what_the_host_computes() {
         for _ in 0..500 {
             let calls = calls_of_sort(&mut random);
             calls.into_iter().for_each(|one| add_case(&mut text, "z88dk-fastcall", one));
+        }
+        check(&text);
+    }
+}
+
+#[test]
+fn the_debug_information_shows_the_convention() {
+    let mut random = Random(54);
+    for (program, symbols) in [
+        ("sdcc-call1/c-mul/mul.ihx", "sdcc-call1/c-mul/mul.noi sdcc-call1/c-mul/mul.cdb"),
+        ("sdcc-call0/c-mul/mul.ihx", "sdcc-call0/c-mul/mul.noi sdcc-call0/c-mul/mul.cdb"),
+        ("z88dk-80cc/c-mul/mul.ihx", "z88dk-80cc/c-mul/mul.map"),
+    ] {
+        let mut text = file(program, symbols);
+        for _ in 0..20 {
+            calls_of_mul(&mut random).into_iter().for_each(|one| add_case(&mut text, "", one));
+        }
+        // It has no parameters: the others show the registers of its result.
+        add_case(&mut text, "", ("uint8_t ncalls(void)", "ncalls()".to_owned(), 7));
+        let _ = writeln!(text, "memory = [{{ at = \"calls\", bytes = [7] }}]");
+        check(&text);
+    }
+    let mut text = file("z88dk-80cc/c-sort/sort.ihx", "z88dk-80cc/c-sort/sort.map");
+    for _ in 0..20 {
+        calls_of_sort(&mut random).into_iter().for_each(|one| add_case(&mut text, "", one));
+    }
+    check(&text);
+}
+
+#[test]
+fn a_thousand_random_calls_of_functions_that_remove_their_arguments_do_what_the_host_does() {
+    let mut random = Random(55);
+    for (folder, symbols, convention) in [
+        ("sdcc-call1/c-sort", "noi", "sdcccall1-callee"),
+        ("z88dk-80cc/c-sort", "map", "smallc-callee"),
+    ] {
+        let of = |ending| format!("{folder}/sort.{ending}");
+        let mut text = file(&of("ihx"), &of(symbols));
+        for number in 0..1000 {
+            let (a, b) = (random.next() as u16, random.next() as u16);
+            let at = 0xC002 + 2 * (random.next() % 1000);
+            let _ = writeln!(
+                text,
+                "[[case]]\nname = \"{number}\"\ncall = \"exchange({at}, 0xC000)\"\n\
+                 signature = \"void exchange(int16_t *a, int16_t *b)\"\n\
+                 convention = \"{convention}\"\n\
+                 memory = [{{ at = 0xC000, words = [{a}] }}, {{ at = {at}, words = [{b}] }}]\n\
+                 expect.memory = [{{ at = 0xC000, words = [{b}] }}, {{ at = {at}, words = [{a}] }}]"
+            );
         }
         check(&text);
     }

@@ -249,6 +249,7 @@ fn load(stock: StockMonitor, make: fn() -> Box<dyn MonitorModel>) -> u32 {
             verify: true,
             pace: None,
             flow_control: flow,
+            uses_scratch: false,
         };
         match load_hex(&stock, &mut session(&monitor, corruption), &order, &mut NullObserver) {
             Ok(delivered) => {
