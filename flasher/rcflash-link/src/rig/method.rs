@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::labgrid::LabgridPlace;
 
@@ -10,7 +10,7 @@ use super::labgrid::LabgridPlace;
 pub(crate) const PULSE_MS: u64 = 200;
 
 /// A method of resetting a board.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ResetMethod {
     /// By hand, after a prompt.
@@ -29,7 +29,7 @@ pub enum ResetMethod {
 }
 
 /// The state of DTR or RTS during reset.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActiveLevel {
     /// Active, which is the state after opening the port.

@@ -170,6 +170,35 @@ pub fn wait_for_monitor(link: &mut Link, timeout: Duration) -> Result<Identity, 
     Err(ResetError::NoMonitor(timeout))
 }
 
+/// How long a board may take after a reset until its monitor sends text: RomWBW takes seconds.
+const BOOT_TIME: Duration = Duration::from_secs(4);
+/// How long a board that opening the port has reset may take to be at its prompt.
+const SETTLE_TIME: Duration = Duration::from_millis(500);
+/// The least length of a monitor's first text. A prompt or the echo of a break's noise is shorter.
+const MIN_BANNER_BYTES: u64 = 12;
+
+/// Resets a board that is silent, and returns whether that works: its monitor sends the first text
+/// then. `None` if only a person can reset it.
+///
+/// # Errors
+/// Returns [`ResetError`] if the rig file excludes a reset, or the method or the link failed.
+pub fn works(link: &mut Link, config: &ResetConfig) -> Result<Option<bool>, ResetError> {
+    link.drain_banner("listening before the reset", SETTLE_TIME)?;
+    let before = link.stats().bytes.1;
+    if trigger(config, link.transport_mut())? == ResetOutcome::ManualResetNeeded {
+        return Ok(None);
+    }
+    let deadline = link.now() + BOOT_TIME;
+    loop {
+        let left = deadline.saturating_duration_since(link.now());
+        link.drain_banner("waiting for the monitor's first text", left)?;
+        let is_text = link.stats().bytes.1 - before >= MIN_BANNER_BYTES;
+        if is_text || link.now() >= deadline {
+            return Ok(Some(is_text));
+        }
+    }
+}
+
 fn control_line(method: ResetMethod) -> Option<(ControlLine, &'static str)> {
     match method {
         ResetMethod::Dtr => Some((ControlLine::Dtr, "DTR")),

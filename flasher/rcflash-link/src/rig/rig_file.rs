@@ -8,7 +8,7 @@ use std::time::Duration;
 use cli_support::files::{read_limited, write_atomic};
 use cli_support::text::Escape;
 use rcflash_transport::port::PortInfo;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::labgrid::LabgridPlace;
 use super::method::{ActiveLevel, PULSE_MS, ResetConfig, ResetMethod};
@@ -122,21 +122,40 @@ pub struct NewBoard<'a> {
     pub baud: Option<u32>,
     /// Whether it stops the host.
     pub flow: FlowControl,
+    /// What resets it; of a line also the state that does.
+    pub reset: (ResetMethod, ActiveLevel),
 }
 
 impl NewBoard<'_> {
     fn entry(&self, name: &str) -> String {
-        let quoted = |text: &str| toml::Value::from(text).to_string();
-        let (port, board) = (quoted(self.port), quoted(self.board));
-        let mut text = format!("\n[boards.{}]\nport = {port}\nboard = {board}\n", quoted(name));
+        let (name, port, board) = (word(&name), word(&self.port), word(&self.board));
+        let mut text = format!("\n[boards.{name}]\nport = {port}\nboard = {board}\n");
         if let Some(baud) = self.baud {
             text += &format!("baud = {baud}\n");
         }
         if self.flow == FlowControl::None {
             text += "flow = \"none\"\n";
         }
+        text + &self.reset_keys()
+    }
+
+    /// Returns the keys of the reset as lines.
+    pub fn reset_keys(&self) -> String {
+        let (method, level) = self.reset;
+        let mut text = String::new();
+        if method != ResetMethod::default() {
+            text += &format!("reset = {}\n", word(&method));
+        }
+        if level != ActiveLevel::default() {
+            text += &format!("reset_line = {}\n", word(&level));
+        }
         text
     }
+}
+
+/// Returns a string as TOML.
+fn word(text: &impl Serialize) -> String {
+    toml::Value::try_from(text).map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// A parsed rig file.

@@ -1,10 +1,12 @@
 //! `rcflash setup`: from a board that was just plugged in to its first cases.
 
+mod reset;
+
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use clap::Args;
@@ -16,13 +18,13 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 use firmware_wire::{Identity, Role};
-use rcflash_link::rig::{DEFAULT_BOARD, FlowControl, NewBoard, Rig, RigFile};
+use rcflash_link::rig::{DEFAULT_BOARD, FlowControl, NewBoard, ResetMethod, Rig, RigFile};
 use rcflash_monitors::Peer;
 use rcflash_transport::port::{OpenError, PortInfo};
 use serde::Serialize;
 
 use super::ports::{list, text_line};
-use super::probe::{Found, find, via_option};
+use super::probe::{Found, via_option};
 use super::stop_on_interrupt;
 use super::target::Target;
 
@@ -48,7 +50,7 @@ pub(super) struct SetupArgs {
     /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
     #[arg(long, value_name = "FILE")]
     rig_file: Option<PathBuf>,
-    /// Do not run the first ten cases
+    /// Neither run the first ten cases nor reset the board
     #[arg(long)]
     no_run: bool,
     /// Ask nothing
@@ -78,6 +80,8 @@ struct SetupReport {
     via: Option<&'static str>,
     /// Whether the first cases passed; `None` if they were not run.
     passed: Option<bool>,
+    /// What resets the board; `None` if nothing was tried, or nothing but a person does.
+    reset: Option<ResetMethod>,
     advice: Vec<String>,
     next: Vec<String>,
 }
@@ -91,23 +95,28 @@ pub(super) fn setup(args: &SetupArgs) -> CommandResult {
     let port = choose_port(args.port.as_deref(), asks.then_some(&*stop))?;
     let profile = BoardProfile::named(args.board.as_deref().unwrap_or(DEFAULT_BOARD))?;
     cli_support::eprint_message!("probing {}", port.path);
-    let target = Target { rig: Rig::from_port(&port.path), profile };
+    let known = rig.boards_on(&port).into_iter().next().filter(|_| args.name.is_none());
+    let mut target = Target { rig: Rig::from_port(&port.path), profile };
+    if let Some(known) = known {
+        let noted = rig.resolve(known)?;
+        target.rig = Rig { flow: noted.flow, reset: noted.reset, ..target.rig };
+    }
     let line = target.open().map_err(|error| open_failure(&error, &port))?;
-    let found = find(&target, line, Arc::clone(&stop))?;
+    let found = reset::find_released(&mut target, line, &stop)?;
     if !args.json {
         print(&format!("{}: {} at {} baud\n", port.path, found.label(), found.result.baud))?;
     }
     let board = choose_board(args.board.as_deref(), &found, asks.then_some(&*stop))?;
-    let known = rig.boards_on(&port).into_iter().next().filter(|_| args.name.is_none());
     let name = known.or(args.name.as_deref()).map_or_else(|| rig.free_name("bench"), str::to_owned);
     let via = via_option(found.peer);
-    let entry = new_board(&port, &found, &board)?;
+    let mut entry = new_board(&port, &found, &board, &target.rig)?;
     let mut report = SetupReport {
         advice: advice(&found, &port),
         next: next_commands(&name, found.peer, via),
         passed: None,
+        reset: None,
         port: port.path.clone(),
-        program: found.name,
+        program: found.name.clone(),
         certain: found.result.certain,
         baud: found.result.baud,
         flow_control: !found.result.flow_control_off,
@@ -123,6 +132,15 @@ pub(super) fn setup(args: &SetupArgs) -> CommandResult {
         };
     }
     let has_failed = report.passed == Some(false);
+    if !has_failed && !args.no_run && runs_cases(found.peer) {
+        report.reset = reset::find_method(&mut target, &found, asks, &stop, &mut report.advice)?;
+        let reset = (target.rig.reset.method, target.rig.reset.active_level);
+        let is_new = std::mem::replace(&mut entry.reset, reset) != reset;
+        if known.is_some() && is_new {
+            let keys = entry.reset_keys();
+            report.advice.push(format!("add to the entry of {name}: {}", keys.trim_end()));
+        }
+    }
     if known.is_none() && !has_failed {
         rig.add(&name, &entry)?;
     }
@@ -296,6 +314,7 @@ fn new_board<'a>(
     port: &'a PortInfo,
     found: &Found,
     board: &'a str,
+    rig: &Rig,
 ) -> Result<NewBoard<'a>, CommandError> {
     let is_default = found.result.baud == BoardProfile::named(board)?.uart.baud;
     Ok(NewBoard {
@@ -304,8 +323,9 @@ fn new_board<'a>(
         baud: (!is_default).then_some(found.result.baud),
         flow: match found.result.flow_control_off {
             true => FlowControl::None,
-            false => FlowControl::RtsCts,
+            false => rig.flow,
         },
+        reset: (rig.reset.method, rig.reset.active_level),
     })
 }
 
@@ -391,6 +411,9 @@ fn text(report: &SetupReport) -> String {
         let file = report.rig_file.display().to_string();
         let file = cli_support::text::escape_controls(&file);
         text += &format!("named {} in {file}\n", report.name);
+    }
+    if let Some(method) = report.reset {
+        text += &format!("reset by {method:?}\n").to_lowercase();
     }
     for advice in &report.advice {
         text += &format!("note: {advice}\n");

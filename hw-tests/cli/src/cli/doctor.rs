@@ -10,6 +10,7 @@ use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use cli_support::output::print;
 use hil_harness::board::{Board, BoardError, BoardKind};
 use hil_harness::live::{BoardConfig, SetupError};
+use rcflash_link::rig::{ResetConfig, ResetMethod, reset};
 use rcflash_link::{Link, LinkError, RecentTraffic, RequestSpec, loader};
 use rcflash_transport::port::OpenError;
 use sargon_suite::args::SargonBoardArgs;
@@ -85,10 +86,10 @@ fn check_rig(config: &SargonConfig, checks: &mut Checks) {
 fn check_connection(config: &BoardConfig, checks: &mut Checks) -> bool {
     let profile = &config.profile;
     // The simulated boards are powered up with their monitor when the rig is prepared.
-    if !matches!(config.board, BoardKind::Serial(_)) {
+    let BoardKind::Serial(rig) = &config.board else {
         checks.unknown("port", "not applicable: not a serial board");
         return true;
-    }
+    };
     let board = config.power_up(&[], Probe::default());
     let opened = board.and_then(|mut board: Box<dyn Board>| board.open());
     let line = match opened {
@@ -109,7 +110,29 @@ fn check_connection(config: &BoardConfig, checks: &mut Checks) -> bool {
         let message = "no RTS/CTS on this line; the window protocol limits what the host sends";
         checks.unknown("flow control", message);
     }
-    check_baud(Link::new(line, profile.uart.baud), profile.uart.baud, checks)
+    let mut link = Link::new(line, profile.uart.baud);
+    let replies = check_baud(&mut link, profile.uart.baud, checks);
+    if replies {
+        check_reset(&mut link, &rig.reset, checks);
+    }
+    replies
+}
+
+/// Resets the board by the method of the rig file.
+fn check_reset(link: &mut Link, reset: &ResetConfig, checks: &mut Checks) {
+    if reset.method == ResetMethod::None {
+        return checks.unknown("reset", "the rig file excludes it");
+    }
+    match reset::works(link, reset) {
+        Ok(Some(true)) => checks.good("reset", "the monitor has started again"),
+        Ok(Some(false)) => {
+            let message = "the method of the rig file does not reset the board: is it wired? \
+                           `rcflash setup` tries the others";
+            checks.bad("reset", message);
+        }
+        Ok(None) => checks.unknown("reset", "by a person; `rcflash setup` tries DTR and a break"),
+        Err(error) => checks.bad("reset", error),
+    }
 }
 
 /// Returns the check that an error on opening the port fails.
@@ -122,8 +145,8 @@ fn check_of_open_error(error: &BoardError) -> &'static str {
 }
 
 /// Returns `true` if a frame is received at the profile's baud rate.
-fn check_baud(mut link: Link, baud: u32, checks: &mut Checks) -> bool {
-    match loader::identify(&mut link) {
+fn check_baud(link: &mut Link, baud: u32, checks: &mut Checks) -> bool {
+    match loader::identify(link) {
         Ok(identity) => {
             checks.good("baud", format!("{baud}: {identity} replied"));
             return true;

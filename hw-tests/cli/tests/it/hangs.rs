@@ -1,5 +1,7 @@
 //! Boards that hang are reset by the method of the rig file, and the run goes on.
 
+mod methods;
+
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -112,6 +114,8 @@ struct WiredPort {
     wire: ControlLine,
     /// DTR and RTS are active when a port is opened.
     is_active: bool,
+    /// Whether the board is kept in reset while the wire is active, and starts after that.
+    holds: bool,
     press: Box<dyn Fn() + Send>,
     presses: Arc<AtomicUsize>,
 }
@@ -128,7 +132,7 @@ impl Transport for WiredPort {
     fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
         if line == self.wire {
             let was_active = std::mem::replace(&mut self.is_active, on);
-            if on && !was_active {
+            if on != was_active && on != self.holds {
                 self.presses.fetch_add(1, Ordering::Relaxed);
                 (self.press)();
             }
@@ -137,17 +141,23 @@ impl Transport for WiredPort {
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
-        self.line.read(buffer, timeout)
+        let count = self.line.read(buffer, timeout)?;
+        Ok(if self.holds && self.is_active { 0 } else { count })
     }
 
     fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
-        self.line.write(bytes, deadline)
+        if self.holds && self.is_active { Ok(()) } else { self.line.write(bytes, deadline) }
     }
 }
 
 /// Serves a board through a [`WiredPort`] by RFC 2217 while `run` runs with the port's address, and
 /// returns the number of resets by the wire.
-fn serve_wired(wire: ControlLine, board: &BoardServer, run: impl FnOnce(&str)) -> usize {
+fn serve_wired(
+    wire: ControlLine,
+    holds: bool,
+    board: &BoardServer,
+    run: impl FnOnce(&str),
+) -> usize {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let server = Server::bind(any, Protocol::Rfc2217, 115_200).expect("a free port");
     let address = server.local_addr().expect("it listens");
@@ -156,7 +166,7 @@ fn serve_wired(wire: ControlLine, board: &BoardServer, run: impl FnOnce(&str)) -
         let line = network::open(&board.path().to_string_lossy(), 115_200)?;
         let (press, presses) = (board.reset_button(), Arc::clone(&presses));
         let is_active = wire != ControlLine::Break;
-        let port = WiredPort { line, wire, is_active, press, presses };
+        let port = WiredPort { line, wire, is_active, holds, press, presses };
         Ok::<Box<dyn Transport + Send>, OpenError>(Box::new(port))
     };
     thread::scope(|scope| {
@@ -275,7 +285,7 @@ fn a_routine_that_hangs_is_ended_by_a_reset_wire_of_the_adapter() {
     let methods = [ControlLine::Dtr, ControlLine::Rts, ControlLine::Break];
     for (wire, method) in methods.into_iter().zip(["dtr", "rts", "break"]) {
         let rig = Rig::new("");
-        let presses = serve_wired(wire, &rig.server, |address| {
+        let presses = serve_wired(wire, false, &rig.server, |address| {
             let reset = format!("reset = \"{method}\"\nflow = \"none\"");
             let board = format!("[boards.bench]\nport = \"{address}\"\n{reset}\n");
             std::fs::write(rig.folder.path().join("rig.toml"), board).expect("a file");
