@@ -39,8 +39,7 @@ pub(super) struct CoverageArgs {
 pub(super) fn coverage(args: &CoverageArgs) -> CommandResult {
     let profiles =
         args.board.iter().map(|name| BoardProfile::named(name)).collect::<Result<Vec<_>, _>>()?;
-    let boards: Vec<_> =
-        profiles.iter().map(|profile| (profile, args.workload.behaviour)).collect();
+    let boards: Vec<_> = profiles.iter().map(|one| (one, args.workload.behaviour)).collect();
     let measured = args.workload.run(&boards)?;
     let mut coverage = Coverage::default();
     measured.runs.iter().for_each(|(counter, code)| coverage.add(counter, code));
@@ -55,11 +54,10 @@ pub(super) fn coverage(args: &CoverageArgs) -> CommandResult {
     if let Some(file) = &args.lcov {
         write_lcov(file, &coverage, &code)?;
     }
-    if args.json {
-        print(&json_line(&json!({ "files": files, "total": total }))?)?;
-    } else {
-        print(&coverage_table(&files, &code))?;
-    }
+    print(&match args.json {
+        true => json_line(&json!({ "files": files, "total": total }))?,
+        false => coverage_table(&files, &code),
+    })?;
     let (percent, least) = (total.percent(), args.least);
     let problem = format!("{percent:.1} % of the lines have run; at least {least} % are required");
     measured.finish(if percent < least { Err(CommandError::new(FAILED, problem)) } else { Ok(0) })

@@ -47,8 +47,6 @@ pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
             Err(error) => cli_support::eprint_message!("{peer}: {error}"),
         }
     }
-    Err(CommandError::new(
-        ENVIRONMENT,
-        format!("{}: no more connections can be accepted", args.listen),
-    ))
+    let problem = format!("{}: no more connections can be accepted", args.listen);
+    Err(CommandError::new(ENVIRONMENT, problem))
 }

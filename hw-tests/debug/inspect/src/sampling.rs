@@ -142,21 +142,19 @@ impl Sampling {
             }
             (in_flight, first_reply, samples_in_round) =
                 (POSITIONS_PER_ROUND, debugger.output().len(), 0);
-            let request = |position| Request::Position { squares: encode::squares(position) };
-            let requests = next.by_ref().take(in_flight).map(request);
-            let requests = requests.flat_map(|request| encode_request(&request));
-            let _ = debugger.send(&requests.collect::<Vec<u8>>()); // fails only while stepping back
+            let positions = next.by_ref().take(in_flight).map(encode::squares);
+            let sent = positions.flat_map(|squares| encode_request(&Request::Position { squares }));
+            let _ = debugger.send(&sent.collect::<Vec<u8>>()); // fails only while stepping back
         }
         self.show(&samples.routines(debugger.code()))
     }
 
     fn show(&self, routines: &[SampledRoutine]) -> CommandResult {
-        if self.json {
-            print(&json_line(&json!({ "routines": routines }))?)?;
-        } else {
-            print(&sample_table(routines))?;
-        }
-        Ok(0)
+        let text = match self.json {
+            true => json_line(&json!({ "routines": routines }))?,
+            false => sample_table(routines),
+        };
+        print(&text).map(|()| 0)
     }
 }
 
