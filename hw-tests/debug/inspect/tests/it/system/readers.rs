@@ -21,7 +21,7 @@ fn callgrind_annotate_reads_the_profile() {
 fn genhtml_reads_the_tracefile_and_finds_the_sources() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("cover.info").display().to_string();
-    let arguments = ["coverage", "--board", "rc2014-classic", "--least", "50", "--lcov", &path];
+    let arguments = ["coverage", "--board", "rc2014-classic", "--least", "40", "--lcov", &path];
     let (code, _, stderr) = hw_tests(&arguments);
     assert_eq!(code, Some(0), "{stderr}");
     let html = folder.path().join("html");
