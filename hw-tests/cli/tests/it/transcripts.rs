@@ -64,8 +64,8 @@ fn a_failure_on_a_board_is_found_again_without_it() {
     let (folder, file) = scratch();
     let application = cheap_rook(folder.path());
     for way in [&["--rig", "direct"][..], &[]] {
-        let options = ["--tag", "document", "--app", name(&application), "--record", name(&file)];
-        let recorded = run(&[way, &options].concat());
+        let options = ["--tag", "document", "--app", name(&application), "--force"];
+        let recorded = run(&[way, &options, &["--record", name(&file)]].concat());
         assert_eq!(recorded.status.code(), Some(1));
         let replayed = run(&["--rig", &replay(&file)]);
         assert_eq!(replayed.status.code(), Some(1), "{replayed:?}");
@@ -217,7 +217,10 @@ fn residues_fails_when_the_residues_agree_but_an_array_a_status_a_pin_or_a_squar
     };
     let (_folder, file) = scratch();
     for (what, kind, change) in changes {
-        assert_eq!(residues(&["--rig", "direct", "--record", name(&file)]).status.code(), Some(0));
+        assert_eq!(
+            residues(&["--rig", "direct", "--record", name(&file), "--force"]).status.code(),
+            Some(0)
+        );
         change_replies(&file, |frame| {
             if frame.kind == kind {
                 change(frame);

@@ -8,11 +8,10 @@ use std::time::Duration;
 use board_debugger::{DebugKernel, TargetError};
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
-use cli_support::text::Escape;
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
-use hil_harness::args::RigChoice;
+use hil_harness::args::{RigChoice, refuse_recorded};
 use hil_harness::board::{BoardKind, RecordOptions};
 use hil_harness::live::BoardConfig;
 use rcflash_link::rig::{DEFAULT_BOARD, RigFile};
@@ -75,11 +74,7 @@ impl TargetArgs {
         profile: &BoardProfile,
     ) -> ExitResult<Option<Box<dyn DebugKernel>>> {
         let Some((board, _)) = self.choose_board()? else { return Ok(None) };
-        if let Some(file) = self.record.as_ref().filter(|file| !self.force && file.is_file()) {
-            let file = file.escaped();
-            let problem = format!("{file} exists: replace it with --force, or name another file");
-            return Err(CommandError::new(USAGE, problem));
-        }
+        refuse_recorded(self.record.as_deref(), self.force)?;
         let mut plan = BoardConfig::simulated(profile.clone());
         plan.board = board;
         let (force, cases) = (self.force, vec!["debug".to_owned()]);

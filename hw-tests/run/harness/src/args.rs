@@ -97,6 +97,17 @@ pub struct BoardArgs {
     pub force: bool,
 }
 
+/// Returns an error if a transcript would replace a file without --force.
+///
+/// # Errors
+/// Returns an error of usage that names the file.
+pub fn refuse_recorded(record: Option<&Path>, force: bool) -> Result<(), CommandError> {
+    let Some(file) = record.filter(|file| !force && file.is_file()) else { return Ok(()) };
+    let file = file.escaped();
+    let problem = format!("{file} exists: replace it with --force, or name another file");
+    Err(CommandError::new(USAGE, problem))
+}
+
 /// Returns the options that have a value, each with it.
 pub fn options<const N: usize>(given: [(&str, Option<String>); N]) -> Vec<String> {
     let given = given.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?]));
@@ -306,6 +317,7 @@ impl BoardArgs {
 
     fn plan_for(&self, rig: &RigChoice) -> Result<BoardConfig, CommandError> {
         self.refuse_other_board(rig)?;
+        refuse_recorded(self.record.as_deref(), self.force)?;
         self.plan_of(rig)
     }
 

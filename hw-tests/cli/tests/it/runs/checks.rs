@@ -90,7 +90,7 @@ fn a_check_that_is_wrong_by_itself_makes_a_case_flaky() {
 #[test]
 fn a_transcript_is_replayed_with_the_options_of_its_recording() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    for more in [&[][..], &["--full"]] {
+    for more in [&[][..], &["--full", "--force"]] {
         let tape = folder.path().join("tape").to_string_lossy().into_owned();
         let run = ["run", "--rig", "direct", "--tag", "document", "--record", &tape];
         let (code, printed) = run_command(&[&run[..], more].concat());

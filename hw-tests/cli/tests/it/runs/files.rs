@@ -78,7 +78,7 @@ fn an_edited_result_is_found() {
 }
 
 #[test]
-fn a_transcript_replaces_transcripts_only() {
+fn a_transcript_replaces_a_file_only_if_forced() {
     let (_folder, name) = with_file(b"a letter\n");
     let run = |more: &[&str]| {
         run_command(
@@ -87,10 +87,12 @@ fn a_transcript_replaces_transcripts_only() {
     };
     let (code, printed) = run(&[]);
     assert_eq!(code, Some(2), "{printed}");
-    assert!(printed.contains("is not a transcript; it was not changed"), "{printed}");
+    assert!(printed.contains("exists: replace it with --force"), "{printed}");
     assert_eq!(fs::read(&name).expect("it is there"), b"a letter\n");
     assert_eq!(run(&["--force"]).0, Some(0));
-    assert_eq!(run(&[]).0, Some(0), "an earlier transcript is replaced");
+    let recorded = fs::read(&name).expect("a transcript");
+    assert_eq!(run(&[]).0, Some(2), "a transcript is a file as others");
+    assert_eq!(fs::read(&name).expect("it is there"), recorded);
     assert_eq!(run_command(&["run", "--rig", &format!("replay:{name}")]).0, Some(0));
 }
 
