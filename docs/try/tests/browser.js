@@ -58,7 +58,10 @@ export class Pages {
     page.setDefaultTimeout(PATIENCE);
     page.on("pageerror", (error) => this.faults.push(String(error)));
     page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) this.faults.push(message.text());
+      const isFault = ["error", "warning"].includes(message.type());
+      // Of tests without a service worker.
+      const isOurs = message.text().includes("registration blocked by Playwright");
+      if (isFault && !isOurs) this.faults.push(message.text());
     });
     page.on("request", (request) => {
       const { protocol, origin } = new URL(request.url());
