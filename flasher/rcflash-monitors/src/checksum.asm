@@ -71,25 +71,7 @@
         MVI     A,10
         JMPR    PUT
 
-; PUTHEX - sends a byte as two digits.
-;   Entry:    A = the byte
-;   Exit:     -
-;   Errors:   none
-;   Clobbers: AF
-;   Stack:    10, plus that of the monitor's RST 08H
-;   Cycles:   waits for the line
-PUTHEX: PUSH    PSW
-        RRC
-        RRC
-        RRC
-        RRC
-        CALL    PUTDIG
-        POP     PSW
-PUTDIG: ANI     0FH
-        ADI     90H             ; 0 to 9 give 90H to 99H, A to F a carry into the next step
-        DAA
-        ACI     40H
-        DAA
+        .INSERT puthex.asm
 
 ; PUT - sends a character through the monitor.
 ;   Entry:    A = the character

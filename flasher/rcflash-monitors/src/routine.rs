@@ -7,6 +7,8 @@ use tdlasm::{Options, assemble};
 
 /// The hex loader for ROM BASIC.
 const HEX_LOADER: &str = include_str!("hexldr.asm");
+/// What both insert.
+const PUT_HEX: &str = include_str!("puthex.asm");
 /// The checksum routine for the Small Computer Monitor.
 const CHECKSUM: &str = include_str!("checksum.asm");
 /// Addresses to try; BASIC users conventionally leave the first one free for such loaders.
@@ -55,7 +57,7 @@ impl Routine {
 
     /// Assembles a routine; the sources are built in and tested, so there are no errors.
     fn at(source: &str, entry: u16) -> Self {
-        let loader = MemoryLoader::new().with("routine.asm", source);
+        let loader = MemoryLoader::new().with("routine.asm", source).with("puthex.asm", PUT_HEX);
         let options = Options { defines: vec![("START".to_owned(), entry)], ..Options::default() };
         let modules = assemble(&loader, &["routine.asm".into()], &options)
             .unwrap_or_else(|errors| unreachable!("{errors}"))
