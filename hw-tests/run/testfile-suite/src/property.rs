@@ -338,6 +338,10 @@ impl Trial<'_> {
             calls.extend(setup.iter().cloned().chain([single_call(file, step)]));
         }
         let outcomes = machine.run(&calls)?;
+        if outcomes.len() != calls.len() {
+            let problem = "the machine returned too few outcomes".to_owned();
+            return Err(MachineError::Failed(problem).into());
+        }
         let calls = calls.into_iter().zip(outcomes).skip(setup.len()).step_by(setup.len() + 1);
         let made = |(step, (call, outcome))| Made { step, call, outcome };
         Ok(steps.into_iter().zip(calls).map(made).collect())

@@ -168,10 +168,10 @@ impl FaultyLine {
             }
             InjectedFault::Stuck => state.is_stuck = true,
             InjectedFault::WrongFirmware => state.is_wrong_firmware = true,
-            fault
-                if fault != InjectedFault::Reset
-                    && (self.scheduled.is_some() || state.schedule.random_below(2) == 0) =>
-            {
+            InjectedFault::Reset => {
+                self.scheduled = Some((fault, state.schedule.random_below(MAX_FAULT_OFFSET)))
+            }
+            _ if self.scheduled.is_some() || state.schedule.random_below(2) == 0 => {
                 let at = state.schedule.random_below(bytes.len() as u64) as usize;
                 corrupt(fault, &mut bytes, at, &mut state.schedule);
             }
