@@ -58,3 +58,15 @@ fn only_what_a_z180_traps_is_reported_and_the_code_is_the_same() {
         assert_eq!(z180.modules, z80.modules, "{text}");
     }
 }
+
+/// The explanations are in a file beside the table of codes, a line each in its order.
+#[test]
+fn every_code_has_one_explanation() {
+    let lines = include_str!("../../src/diag/explanations.txt").lines();
+    let codes = DiagnosticCode::ALL.iter();
+    let expected: Vec<String> =
+        codes.map(|code| format!("{}: {}", code.group(), code.explain())).collect();
+    assert_eq!(lines.collect::<Vec<_>>(), expected);
+    let is_sentence = |code: &DiagnosticCode| code.explain().ends_with('.');
+    assert!(DiagnosticCode::ALL.iter().all(is_sentence));
+}
