@@ -11,7 +11,6 @@ mod lines;
 mod patch;
 mod placement;
 mod program;
-mod symbol_file;
 mod symbols;
 
 pub use checksum::WrittenChecksum;

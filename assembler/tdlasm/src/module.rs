@@ -67,25 +67,25 @@ impl SectionKind {
         Self::ALL.get(base as usize).copied()
     }
 
+    /// The names in TDL source, where absolute code has none, and in ELF, by their [`base`](Self::base).
+    const NAMES: [(&str, &str); 4] =
+        [("absolute code", ".abs"), (".PROG.", ".text"), (".DATA.", ".data"), (".BLNK.", ".bss")];
+
     /// Returns the name in TDL source; absolute code has none.
     #[must_use]
     pub fn tdl_name(self) -> &'static str {
-        match self {
-            Self::Absolute => "absolute code",
-            Self::Prog => ".PROG.",
-            Self::Data => ".DATA.",
-            Self::Blank => ".BLNK.",
-        }
+        Self::NAMES[self as usize].0
+    }
+
+    /// Returns the name in ELF; absolute code has a section for each run.
+    pub(crate) fn elf_name(self) -> &'static str {
+        Self::NAMES[self as usize].1
     }
 
     /// Returns the relocatable section with a TDL or ELF name, such as `.PROG.` or `.text`.
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            ".PROG." | ".text" => Some(Self::Prog),
-            ".DATA." | ".data" => Some(Self::Data),
-            ".BLNK." | ".bss" => Some(Self::Blank),
-            _ => None,
-        }
+        let is_named = |kind: &Self| [kind.tdl_name(), kind.elf_name()].contains(&name);
+        Self::ALL.into_iter().skip(1).find(is_named)
     }
 }
 
@@ -200,6 +200,13 @@ pub enum SymbolValue {
     Absolute(u16),
     /// An address in a section of this module; absolute in [`SectionKind::Absolute`].
     InSection(SectionKind, u16),
+}
+
+impl SymbolValue {
+    /// Returns `true` if the symbol has no value of its own in this module.
+    pub(crate) fn is_external(self) -> bool {
+        matches!(self, Self::Undefined | Self::Common { .. })
+    }
 }
 
 /// The visibility of a symbol.

@@ -37,8 +37,7 @@ fn offers(libraries: &[Library]) -> HashMap<&str, &Member> {
 
 /// Returns `true` if the symbol has a value for other modules.
 fn defines(symbol: &Symbol) -> bool {
-    let has_value = !matches!(symbol.value, SymbolValue::Undefined | SymbolValue::Common { .. });
-    has_value && symbol.binding != Binding::Local
+    !symbol.value.is_external() && symbol.binding != Binding::Local
 }
 
 /// The symbols that the selected modules define and use.

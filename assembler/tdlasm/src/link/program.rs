@@ -71,6 +71,16 @@ impl Program {
         text
     }
 
+    /// Returns the symbol file for emulators: `VALUE NAME` per line, addresses ascending.
+    pub fn symbol_file(&self) -> String {
+        let mut addresses: Vec<_> = self.symbols.iter().filter(|s| s.is_address).collect();
+        addresses.sort_by(|a, b| (a.value, &a.name).cmp(&(b.value, &b.name)));
+        addresses.iter().fold(String::new(), |mut text, symbol| {
+            let _ = writeln!(text, "{:04X} {}", symbol.value, symbol.name);
+            text
+        })
+    }
+
     fn symbol_lines(&self) -> String {
         let mut symbols: Vec<_> = self.symbols.iter().collect();
         symbols.sort_by(|a, b| {

@@ -27,22 +27,10 @@ pub(super) fn addend_bias(kind: RelocKind) -> i64 {
     if kind == RelocKind::Rel8 { -1 } else { 0 }
 }
 
-pub(super) fn section_name(kind: SectionKind) -> &'static str {
-    match kind {
-        SectionKind::Absolute => ".abs",
-        SectionKind::Prog => ".text",
-        SectionKind::Data => ".data",
-        SectionKind::Blank => ".bss",
-    }
-}
-
 pub(super) fn section_kind(name: &str) -> Option<SectionKind> {
-    match name {
-        ".text" => Some(SectionKind::Prog),
-        ".data" => Some(SectionKind::Data),
-        ".bss" => Some(SectionKind::Blank),
-        _ if name.starts_with(".abs.") => Some(SectionKind::Absolute),
-        _ => None,
+    match name.starts_with(".abs.") {
+        true => Some(SectionKind::Absolute),
+        false => SectionKind::from_name(name).filter(|kind| kind.elf_name() == name),
     }
 }
 

@@ -7,8 +7,8 @@ use object::write::elf::{Rel, SectionHeader, SinglePhase, Sym, Writer};
 use object::{Endianness, elf};
 
 use super::elf::{
-    RELOCATIONS, TDL_SECTION, addend_bias, file_header, plain_section, section_name,
-    symbol as elf_symbol, write_data, write_section_headers,
+    RELOCATIONS, TDL_SECTION, addend_bias, file_header, plain_section, symbol as elf_symbol,
+    write_data, write_section_headers,
 };
 use super::tdl_section;
 use crate::module::{
@@ -75,7 +75,7 @@ fn named_only(module: &Module) -> impl Iterator<Item = Flat<'_>> {
     kinds.sort_unstable();
     kinds.dedup();
     kinds.retain(|kind| *kind != SectionKind::Absolute && module.section(*kind).is_none());
-    kinds.into_iter().map(|kind| Flat::empty(kind, section_name(kind).to_owned()))
+    kinds.into_iter().map(|kind| Flat::empty(kind, kind.elf_name().to_owned()))
 }
 
 /// Returns the flat form of `.text`, `.data` or `.bss`, or each absolute run.
@@ -93,7 +93,7 @@ fn flatten(section: &Section) -> Vec<Flat<'_>> {
         bytes: (!empty).then_some(Cow::Owned(bytes)),
         size: section.size,
         relocs: &section.relocs,
-        ..Flat::empty(section.kind, section_name(section.kind).to_owned())
+        ..Flat::empty(section.kind, section.kind.elf_name().to_owned())
     }]
 }
 

@@ -217,10 +217,8 @@ impl OpenModule {
         let base = self.base(base)?;
         for name in std::mem::take(&mut self.entry_points) {
             let symbol = self.by_name.get(&name).map(|index| &mut self.symbols[*index]);
-            let has_value =
-                |value| !matches!(value, SymbolValue::Undefined | SymbolValue::Common { .. });
             match symbol {
-                Some(symbol) if has_value(symbol.value) => symbol.binding = Binding::Entry,
+                Some(symbol) if !symbol.value.is_external() => symbol.binding = Binding::Entry,
                 _ => return Err(TdlProblem::Entry(name)),
             }
         }

@@ -3,7 +3,7 @@
 use super::error::{TdlWriteError, WriteResult};
 use crate::module::{
     Base, Binding, CodeChunk, FIRST_EXTERNAL, Module, Reloc, RelocKind, RelocValue, Section,
-    SourceOrderModule, Symbol, SymbolValue, TableSymbol, Target,
+    SourceOrderModule, SymbolValue, TableSymbol, Target,
 };
 
 /// Returns the module by ascending address, or [`TdlWriteError`] for a field that TDL lacks.
@@ -32,7 +32,7 @@ impl Order<'_> {
         let mut next = u32::from(FIRST_EXTERNAL);
         self.bases = (self.module.symbols.iter())
             .map(|symbol| {
-                let number = is_external(symbol).then_some(next);
+                let number = symbol.value.is_external().then_some(next);
                 next += u32::from(number.is_some());
                 number
             })
@@ -50,11 +50,10 @@ impl Order<'_> {
             self.made.symbols.push(TableSymbol {
                 name: symbol.name.clone(),
                 value,
-                external: is_external(symbol),
+                external: symbol.value.is_external(),
                 exported: symbol.binding != Binding::Local,
                 entry: symbol.binding == Binding::Entry,
-                undefined: false,
-                multiply_defined: false,
+                ..TableSymbol::default()
             });
         }
     }
@@ -142,8 +141,4 @@ impl Order<'_> {
         let (distance, label) = labels.min().unwrap_or((offset, section.kind.tdl_name()));
         format!("at {label}+{distance}")
     }
-}
-
-fn is_external(symbol: &Symbol) -> bool {
-    matches!(symbol.value, SymbolValue::Undefined | SymbolValue::Common { .. })
 }
