@@ -9,17 +9,16 @@ pub(super) enum Pass {
     Second,
 }
 
-/// The position of a statement: its offset in its file, and the location counter before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct StatementPos {
-    offset: u32,
-    counter: u16,
+/// Returns a statement's position: the low half of its offset in its file, which is enough to tell
+/// it from the next ones, and the location counter before it.
+fn position(offset: u32, counter: u16) -> u32 {
+    offset << 16 | u32::from(counter)
 }
 
 /// Finds the first statement at which the second pass differs from the first.
 #[derive(Debug, Default)]
 pub(crate) struct PassComparison {
-    first: Vec<StatementPos>,
+    first: Vec<u32>,
     /// The number of statements compared so far.
     compared: usize,
     /// The previous statement of the second pass, as an offset in the source map.
@@ -33,7 +32,7 @@ impl PassComparison {
     }
 
     pub(crate) fn note(&mut self, offset: u32, counter: u16) {
-        self.first.push(StatementPos { offset, counter });
+        self.first.push(position(offset, counter));
     }
 
     /// Compares a statement of the second pass, at offset `place` of the source map, with the first
@@ -42,7 +41,7 @@ impl PassComparison {
         if self.diverged_at.is_some() {
             return;
         }
-        if self.first.get(self.compared) != Some(&StatementPos { offset, counter }) {
+        if self.first.get(self.compared) != Some(&position(offset, counter)) {
             self.diverged_at = self.previous;
         }
         self.compared += 1;
