@@ -103,6 +103,9 @@ pub struct SourceOrigin {
     pub whole: bool,
 }
 
+/// The maximum number of macro texts that are searched for a span of a file.
+const MAX_READINGS: usize = 64;
+
 impl References {
     /// Returns where a span, perhaps of macro text, was written; `None` if it was generated.
     pub fn written(&self, sources: &SourceMap, span: Span) -> Option<SourceOrigin> {
@@ -121,12 +124,7 @@ impl References {
         let end = first(expansion + 1).unwrap_or(self.pieces.len());
         &self.pieces[first(expansion).unwrap_or(end)..end]
     }
-}
 
-/// The maximum number of macro texts that are searched for a span of a file.
-const MAX_READINGS: usize = 64;
-
-impl References {
     /// Returns all offsets at which the bytes written at `offsets` were read: the offsets
     /// themselves, and those in macro texts.
     pub fn expanded_offsets(&self, offsets: Vec<u32>) -> Vec<u32> {

@@ -54,7 +54,7 @@ fn treatment(directive: Directive) -> Treatment {
         | Directive::Format(
             ObjectFormOption::Hex(_) | ObjectFormOption::Binary(_) | ObjectFormOption::Linkage(_),
         ) => Treatment::Comment,
-        Directive::If(_)
+        Directive::If(..)
         | Directive::Define
         | Directive::Exit
         | Directive::Goto

@@ -174,7 +174,7 @@ impl<'t> StatementParser<'t, '_> {
         } else if has_radix(kept) {
             self.radix = None;
         }
-        if word.is_empty() || matches!(directive, Some(Directive::If(_))) {
+        if word.is_empty() || matches!(directive, Some(Directive::If(..))) {
             self.depth = bracket_depth(kept, self.depth);
         }
         let is_macro = directive == Some(Directive::Define);

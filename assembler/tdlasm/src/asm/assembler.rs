@@ -49,6 +49,7 @@ pub(super) struct Assembler<'a> {
 }
 
 /// What the statements of a module set, other than its symbols and code.
+#[derive(Default)]
 pub(super) struct ModuleState {
     /// The radix of numbers without suffix.
     pub(super) radix: u8,
@@ -72,21 +73,9 @@ pub(super) struct ModuleState {
     pub(super) flow: Flow,
 }
 
-impl Default for ModuleState {
-    fn default() -> Self {
-        Self {
-            radix: 10,
-            only_8080: false,
-            wrap_reported: false,
-            has_zilog_mnemonics: false,
-            has_zilog_directives: false,
-            zilog_section: None,
-            early_uses: Vec::new(),
-            start_address: None,
-            form: ObjectForm::default(),
-            program: ProgramId::default(),
-            flow: Flow::default(),
-        }
+impl ModuleState {
+    fn new() -> Self {
+        Self { radix: 10, ..Self::default() }
     }
 }
 
@@ -123,7 +112,7 @@ impl<'a> Assembler<'a> {
             first_pass: VecDeque::new(),
             code: CodeBuffer::new(options.absolute_prog),
             lines: Lines::default(),
-            module: ModuleState::default(),
+            module: ModuleState::new(),
             statement: StatementState::default(),
             modules: Vec::new(),
             object_form: ObjectForm::default(),
@@ -146,7 +135,7 @@ impl<'a> Assembler<'a> {
     pub(super) fn begin_next_module(&mut self) {
         self.code = CodeBuffer::new(self.options.absolute_prog);
         self.lines = Lines::default();
-        self.module = ModuleState::default();
+        self.module = ModuleState::new();
         let known = match self.pass {
             Pass::First => None,
             Pass::Second => self.first_pass.pop_front(),
@@ -208,6 +197,17 @@ impl<'a> Assembler<'a> {
 
     pub(super) fn error(&mut self, code: DiagnosticCode, span: Span, message: impl Into<String>) {
         self.sink.add(Diagnostic::new(code, span, message));
+    }
+
+    /// Reports an error, and what to do.
+    pub(super) fn error_with_help(
+        &mut self,
+        code: DiagnosticCode,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.sink.add(Diagnostic::new(code, span, message).help(help));
     }
 
     /// Reports an error at the operator of the statement.

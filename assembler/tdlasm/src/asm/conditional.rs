@@ -8,19 +8,20 @@ use super::pass::Pass;
 use super::slips;
 use super::statement_end::skip_to_next_block;
 use super::statement_end::{StatementEnd, StatementResult};
-use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::diag::DiagnosticCode;
 use crate::references::ReferenceRole;
 use crate::source::Span;
-use crate::syntax::directive::Condition;
+use crate::syntax::directive::Test;
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 
 pub(super) fn conditional(
     asm: &mut Assembler<'_>,
-    condition: Condition,
+    test: Test,
+    wanted: bool,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<StatementEnd> {
-    let holds = evaluate_condition(asm, condition, cursor)?;
+    let holds = evaluate_test(asm, test, cursor)? == wanted;
     if !condition_comma(asm, cursor) {
         asm.next_line(cursor);
         return Ok(StatementEnd::LineDone);
@@ -29,8 +30,7 @@ pub(super) fn conditional(
     if cursor.at_statement_end() {
         let message = "a text in brackets or a statement is missing after the comma";
         let help = "the [ must be on the line of the condition";
-        let diagnostic = Diagnostic::new(DiagnosticCode::Operand, cursor.here(), message);
-        asm.report(diagnostic.help(help));
+        asm.error_with_help(DiagnosticCode::Operand, cursor.here(), message, help);
         return Ok(StatementEnd::CheckRest);
     }
     if cursor.peek() == Some(b'[') {
@@ -49,32 +49,25 @@ fn condition_comma(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
     }
     let message = "a comma is missing after the condition";
     let help = "the form is .IFN VALUE,[ and a closing ] instead of .ENDIF";
-    asm.report(Diagnostic::new(DiagnosticCode::Operand, cursor.here(), message).help(help));
+    asm.error_with_help(DiagnosticCode::Operand, cursor.here(), message, help);
     let comma = memchr::memchr(b',', cursor.rest_of_statement());
     cursor.advance(comma.map_or(0, |at| at + 1));
     comma.is_some()
 }
 
-fn evaluate_condition(
+fn evaluate_test(
     asm: &mut Assembler<'_>,
-    condition: Condition,
+    test: Test,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<bool> {
-    Ok(match condition {
-        Condition::Equal => number(asm, cursor)? == 0,
-        Condition::NotEqual => number(asm, cursor)? != 0,
-        Condition::Greater => number(asm, cursor)? > 0,
-        Condition::GreaterEqual => number(asm, cursor)? >= 0,
-        Condition::Less => number(asm, cursor)? < 0,
-        Condition::LessEqual => number(asm, cursor)? <= 0,
-        Condition::FirstPass => asm.pass == Pass::First,
-        Condition::SecondPass => asm.pass == Pass::Second,
-        Condition::Defined => is_defined(asm, cursor),
-        Condition::NotDefined => !is_defined(asm, cursor),
-        Condition::Blank => is_blank_text(asm, cursor),
-        Condition::NotBlank => !is_blank_text(asm, cursor),
-        Condition::Identical => are_identical(asm, cursor),
-        Condition::Different => !are_identical(asm, cursor),
+    Ok(match test {
+        Test::Zero => number(asm, cursor)? == 0,
+        Test::Positive => number(asm, cursor)? > 0,
+        Test::Negative => number(asm, cursor)? < 0,
+        Test::FirstPass => asm.pass == Pass::First,
+        Test::Defined => is_defined(asm, cursor),
+        Test::Blank => is_blank_text(asm, cursor),
+        Test::Identical => are_identical(asm, cursor),
     })
 }
 

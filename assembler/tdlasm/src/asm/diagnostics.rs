@@ -14,12 +14,18 @@ const MAX_WARNINGS: usize = 100;
 /// ZASM prints at most this many error flags in a row.
 const MAX_FLAGS_PER_ROW: usize = 2;
 
+/// The lints about the straight path of execution.
+const FLOW_LINTS: [DiagnosticCode; 3] =
+    [DiagnosticCode::Unreachable, DiagnosticCode::Unbalanced, DiagnosticCode::ZilogJump];
+
 /// Collects the diagnostics of a run, and the error flags of the current listing row.
 #[derive(Debug, Default)]
 pub(super) struct DiagnosticSink {
     lint_levels: LintLevels,
     /// Whether a listing is requested.
     lists: bool,
+    /// Whether a lint about the path of execution is wanted.
+    pub(super) follows_path: bool,
     pass: Pass,
     diagnostics: Vec<Diagnostic>,
     counts: Counts,
@@ -55,7 +61,9 @@ struct Counts {
 impl DiagnosticSink {
     pub(super) fn new(options: &Options) -> Self {
         let lint_levels = options.lint_levels.clone();
-        Self { lint_levels, lists: options.listing, ..Self::default() }
+        let is_wanted = |code: &DiagnosticCode| lint_levels.severity(*code).is_some();
+        let follows_path = FLOW_LINTS.iter().any(is_wanted);
+        Self { lint_levels, follows_path, lists: options.listing, ..Self::default() }
     }
 
     pub(super) fn begin_second_pass(&mut self, options: &Options) {

@@ -26,7 +26,7 @@ pub(super) fn directive(
 ) -> StatementResult<StatementEnd> {
     asm.module.flow.restart();
     match directive {
-        Directive::If(condition) => return conditional::conditional(asm, condition, cursor),
+        Directive::If(test, wanted) => return conditional::conditional(asm, test, wanted, cursor),
         Directive::Define => return Ok(macros::define_macro(asm, cursor)),
         Directive::Exit => return Ok(exit_macro(asm)),
         Directive::Goto => return macros::goto(asm, cursor),

@@ -137,8 +137,7 @@ impl Assembler<'_> {
             let message = "no relocation can express this value";
             let help = "a relocatable value can be added to a constant, and subtracted from \
                         another of the same section";
-            let diagnostic = Diagnostic::new(DiagnosticCode::Relocation, span, message);
-            self.report(diagnostic.help(help));
+            self.error_with_help(DiagnosticCode::Relocation, span, message, help);
         }
     }
 

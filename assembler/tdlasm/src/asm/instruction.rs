@@ -159,9 +159,13 @@ fn immediate(
 }
 
 fn report_unwritten_operand(asm: &mut Assembler<'_>, form: &Form) {
-    let span = asm.statement.operator;
-    let diagnostic = Diagnostic::new(DiagnosticCode::MissingOperand, span, UNWRITTEN_OPERAND);
-    asm.report(diagnostic.help(forms_help(form)));
+    let help = forms_help(form);
+    asm.error_with_help(
+        DiagnosticCode::MissingOperand,
+        asm.statement.operator,
+        UNWRITTEN_OPERAND,
+        help,
+    );
 }
 
 fn second_immediate(
@@ -210,8 +214,7 @@ fn missing_operand(asm: &mut Assembler<'_>, form: &Form) {
     let wanted = form.arity();
     let plural = if wanted == 1 { "" } else { "s" };
     let message = format!("{} needs {wanted} operand{plural}", form.mnemonic);
-    let span = asm.statement.operator;
-    asm.report(Diagnostic::new(DiagnosticCode::Operand, span, message).help(forms_help(form)));
+    asm.error_with_help(DiagnosticCode::Operand, asm.statement.operator, message, forms_help(form));
 }
 
 /// Reads an 8-bit register or an indexed byte.
@@ -234,8 +237,8 @@ fn byte_register(
     warn_index_without_displacement(asm, &expr, form);
     if value.number > 7 && expr.count > 1 && has_index_register(asm, &expr) {
         let message = "a register is expected here, and the sum is none";
-        let diagnostic = Diagnostic::new(DiagnosticCode::NoRegister, span, message);
-        asm.report(diagnostic.help("the byte at an index register is 5(X) or 5(Y)"));
+        let help = "the byte at an index register is 5(X) or 5(Y)";
+        asm.error_with_help(DiagnosticCode::NoRegister, span, message, help);
         return Ok(Operand::register(Register::from_number(value.number & 7), span));
     }
     let number = register_number(asm, value, form, span);
@@ -304,13 +307,12 @@ fn index_register(asm: &mut Assembler<'_>, displacement: Value, cursor: &mut Cur
         // ZASM takes any register with the displacement 0, and writes a prefix of 0.
         cursor.advance(1);
         let message = "this is no index register; the code is not an instruction";
-        let diagnostic =
-            Diagnostic::new(DiagnosticCode::IndexAsNumber, cursor.since(start), message);
-        asm.report(diagnostic.help("the byte at an index register is 0(X) or 0(Y)"));
+        let help = "the byte at an index register is 0(X) or 0(Y)";
+        asm.error_with_help(DiagnosticCode::IndexAsNumber, cursor.since(start), message, help);
     } else if prefix == Prefix::None || !closed {
         let message = "only X or Y can stand in index parentheses";
-        let diagnostic = Diagnostic::new(DiagnosticCode::Index, cursor.since(start), message);
-        asm.report(diagnostic.help("the byte at an index register is 5(X) or 5(Y)"));
+        let help = "the byte at an index register is 5(X) or 5(Y)";
+        asm.error_with_help(DiagnosticCode::Index, cursor.since(start), message, help);
         // ZASM skips only the parenthesis, so that the rest is left over.
         *cursor = inside;
         return prefix;
@@ -374,8 +376,7 @@ fn numbered_pair(
 /// in its row, as long as the row shows its flag.
 fn replace_invalid_pair(asm: &mut Assembler<'_>, number: u16, form: &Form, span: Span) -> u16 {
     let message = format!("this instruction does not take register pair {number:02X}H");
-    let diagnostic = Diagnostic::new(DiagnosticCode::NoRegister, span, message);
-    asm.report(diagnostic.help(forms_help(form)));
+    asm.error_with_help(DiagnosticCode::NoRegister, span, message, forms_help(form));
     asm.sink.flags_in_row().map_or(number, |errors| 2 * errors)
 }
 
@@ -385,7 +386,7 @@ fn invalid_pointer(asm: &mut Assembler<'_>, number: u16, form: &Form, span: Span
     let opcode = form.opcode | (number as u8) << 3;
     let message = format!("{} takes B and D; this assembles {opcode:02X}H", form.mnemonic);
     let help = "use M for the byte at H and L";
-    asm.report(Diagnostic::new(DiagnosticCode::OddPointer, span, message).help(help));
+    asm.error_with_help(DiagnosticCode::OddPointer, span, message, help);
     let register = if number == 4 { Register::H } else { Register::Sp };
     Operand::register(Some(register), span)
 }

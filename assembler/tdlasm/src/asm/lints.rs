@@ -35,8 +35,9 @@ pub(super) fn track_flow(
     register: Option<Register>,
     uses_location: bool,
 ) {
-    if asm.pass == Pass::First {
-        return; // It reports nothing.
+    // The first pass reports nothing.
+    if asm.pass == Pass::First || !asm.sink.follows_path {
+        return;
     }
     let (span, nesting) = (asm.statement.operator, asm.input.nesting());
     let flow = &mut asm.module.flow;
@@ -53,13 +54,9 @@ pub(super) fn track_flow(
 }
 
 fn report_unreachable(asm: &mut Assembler<'_>) {
-    if !asm.sink.accepts(DiagnosticCode::Unreachable) {
-        return;
-    }
-    let span = asm.statement.operator;
     let message = "this instruction follows a jump or return and has no label";
     let help = "remove it, or give it the label that a jump names";
-    asm.report(Diagnostic::new(DiagnosticCode::Unreachable, span, message).help(help));
+    asm.error_with_help(DiagnosticCode::Unreachable, asm.statement.operator, message, help);
 }
 
 fn report_unbalanced(asm: &mut Assembler<'_>) {
@@ -127,8 +124,8 @@ pub(super) fn lint_pair(asm: &mut Assembler<'_>, expr: &Expr, used: Option<Regis
         let (named, used) = (named.name(), used.name());
         let message =
             format!("this instruction does not take {named}; it is assembled with {used}");
-        let diagnostic = Diagnostic::new(DiagnosticCode::WrongPair, expr.span, message);
-        asm.report(diagnostic.help(format!("write {used} if it is meant")));
+        let help = format!("write {used} if it is meant");
+        asm.error_with_help(DiagnosticCode::WrongPair, expr.span, message, help);
     }
 }
 

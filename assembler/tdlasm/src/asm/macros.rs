@@ -11,7 +11,7 @@ use super::macro_definition::{BodyPart, Macro, Parameter, split_body};
 use super::name_table::NameId;
 use super::options::Notation;
 use super::statement_end::{StatementAbort, StatementEnd, StatementResult};
-use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::diag::DiagnosticCode;
 use crate::references::{self, NameKind, ReferenceRole};
 use crate::source::{Origin, Span, line_starts};
 use crate::syntax::expr::Intern;
@@ -136,16 +136,14 @@ fn macro_body(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Span> 
     let equals = memchr::memchr(b'=', cursor.rest()).unwrap_or(0);
     let Some(bracket) = memchr::memchr(b'[', &cursor.rest()[equals..]) else {
         let message = "the macro's text in brackets is missing";
-        let diagnostic = Diagnostic::new(DiagnosticCode::Unterminated, before, message);
-        asm.report(diagnostic.help(MACRO_FORM));
+        asm.error_with_help(DiagnosticCode::Unterminated, before, message, MACRO_FORM);
         cursor.advance_lines(cursor.rest().len());
         return None;
     };
     let open = equals + bracket;
     if !only_comments_after_equals(cursor.rest()[..open].trim_ascii()) {
         let message = "the macro's text in brackets is missing here; the next bracket is used";
-        let diagnostic = Diagnostic::new(DiagnosticCode::MacroGap, before, message);
-        asm.report(diagnostic.help(MACRO_FORM));
+        asm.error_with_help(DiagnosticCode::MacroGap, before, message, MACRO_FORM);
     }
     cursor.advance_lines(open);
     if open > line_end {

@@ -96,13 +96,13 @@ impl Assembler<'_> {
             let message =
                 format!("the target is {distance} bytes away, but the offset becomes {taken}");
             let help = "ZASM accepts this; the absolute jump has no such limit";
-            self.report(Diagnostic::new(DiagnosticCode::TooFar, span, message).help(help));
+            self.error_with_help(DiagnosticCode::TooFar, span, message, help);
         } else if i8::try_from(offset).is_err() {
             *self.code.byte(pos, 0) = 0xFE;
             let message =
                 format!("the target is {distance} bytes away; a relative jump reaches -126..129");
             let help = "the absolute jump has no such limit";
-            self.report(Diagnostic::new(DiagnosticCode::Range, span, message).help(help));
+            self.error_with_help(DiagnosticCode::Range, span, message, help);
         }
     }
 

@@ -149,8 +149,8 @@ pub(super) fn lint_immediate(asm: &mut Assembler<'_>, form: &Form, expr: &Expr) 
 pub(super) fn lint_precedence(asm: &mut Assembler<'_>, last: BinaryOp, span: Span) {
     if matches!(last, BinaryOp::Add | BinaryOp::Subtract) && asm.input.macro_depth() == 0 {
         let message = "the shift is computed before the sum";
-        let diagnostic = Diagnostic::new(DiagnosticCode::ShiftSign, span, message);
-        asm.report(diagnostic.help("show what is meant by parentheses"));
+        let help = "show what is meant by parentheses";
+        asm.error_with_help(DiagnosticCode::ShiftSign, span, message, help);
     }
 }
 
@@ -165,7 +165,7 @@ pub(super) fn lint_comparison(asm: &mut Assembler<'_>, expr: &Expr) {
     if is_shift {
         let message = "< and > shift, and compare nothing";
         let help = "compare a difference with zero: .IFG A-B for A > B, .IFL A-B for A < B";
-        asm.report(Diagnostic::new(DiagnosticCode::ShiftSign, expr.span, message).help(help));
+        asm.error_with_help(DiagnosticCode::ShiftSign, expr.span, message, help);
     }
 }
 
@@ -195,7 +195,7 @@ pub(super) fn lint_parentheses(
         ),
         None => ("parentheses have no effect here", format!("write {inner}")),
     };
-    asm.report(Diagnostic::new(DiagnosticCode::Parentheses, span, message).help(help));
+    asm.error_with_help(DiagnosticCode::Parentheses, span, message, help);
 }
 
 /// Warns of `JP` or `CP` with the meaning of Zilog's notation.
@@ -234,7 +234,7 @@ pub(super) fn lint_text(asm: &mut Assembler<'_>, delimiter: Span, text: &[u8], n
         ),
         _ => return,
     };
-    asm.report(Diagnostic::new(DiagnosticCode::TextForm, delimiter, message).help(help));
+    asm.error_with_help(DiagnosticCode::TextForm, delimiter, message, help);
 }
 
 /// Returns what to write for a text without its closing delimiter.
@@ -251,8 +251,8 @@ pub(super) fn lint_open_block(asm: &mut Assembler<'_>) {
     let Some(at) = asm.input.innermost_block() else { return };
     let message = "the block that begins here is not closed";
     let span = Span::new(at, at + 1);
-    let diagnostic = Diagnostic::new(DiagnosticCode::OpenBlock, span, message);
-    asm.report(diagnostic.help("a ] ends it, as ENDIF does in other assemblers"));
+    let help = "a ] ends it, as ENDIF does in other assemblers";
+    asm.error_with_help(DiagnosticCode::OpenBlock, span, message, help);
 }
 
 /// Warns of statements after `.END`.
@@ -262,8 +262,8 @@ pub(super) fn lint_after_end(asm: &mut Assembler<'_>, cursor: &Cursor<'_>) {
         ahead.skip_blanks();
         if !ahead.at_statement_end() {
             let message = "what follows .END is not assembled";
-            let diagnostic = Diagnostic::new(DiagnosticCode::AfterEnd, ahead.here(), message);
-            asm.report(diagnostic.help("move .END behind it, or remove it"));
+            let help = "move .END behind it, or remove it";
+            asm.error_with_help(DiagnosticCode::AfterEnd, ahead.here(), message, help);
             return;
         }
         ahead.skip_line();
@@ -271,34 +271,19 @@ pub(super) fn lint_after_end(asm: &mut Assembler<'_>, cursor: &Cursor<'_>) {
 }
 
 /// Signs and words for operations in other assemblers, separated by blanks, and what TDL has.
-#[rustfmt::skip]
-const FOREIGN_OPERATIONS: &[(&str, &str)] = &[
-    ("_", "names have letters, digits, $, % and . only: write $ for the underscore"),
-    ("< >", "a shift is a single < or >"), ("SHL", "a shift to the left is <"),
-    ("SHR", "a shift to the right is >"), ("| OR", "or is !"), ("~ NOT", "one's complement is #"),
-    ("!", "! is or; one's complement is #"), ("% MOD", "the remainder is @"), ("AND", "and is &"),
-    ("XOR", "exclusive or is ^"), ("OFFSET", "the address of a label is its name"),
-    ("&", "and is a single &; the address of a label is its name"),
-    ("*", "the address of a statement is a period"),
-    ("@", "a label begins with a letter; local ones with two periods: ..1"),
-    ("[", "an operand has no brackets: M is the byte at H and L, 5(X) that at an index register"),
-    ("'", "hexadecimal numbers end with H, and begin with a digit: 0FFH"),
-    ("DUP", "there is no repetition: write the values out"),
-    ("LOW", "the low byte of an absolute value is VALUE&0FFH"),
-    ("HIGH", "the high byte of an absolute value is VALUE/256"),
-    ("= EQ NE LT LE GT GE", "there is no comparison: conditionals compare with zero, as .IFE A-B"),
-];
+const FOREIGN_OPERATIONS: &str = include_str!("foreign_operations.txt");
 
 /// Returns what this dialect has for an operation of other assemblers at the start of a text.
 pub(super) fn foreign_operation(text: &[u8]) -> Option<&'static str> {
     let length = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count().max(1);
-    row_of(FOREIGN_OPERATIONS, str::from_utf8(text.get(..length)?).ok()?)
+    line_of(FOREIGN_OPERATIONS, str::from_utf8(text.get(..length)?).ok()?)
 }
 
-/// Returns the text of a table's row that has this word among its names.
-pub(super) fn row_of(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
+/// Returns the text of a table's line that has this word among the names before the colon.
+pub(super) fn line_of(table: &'static str, word: &str) -> Option<&'static str> {
     let is_word = |name: &str| name.eq_ignore_ascii_case(word);
-    table.iter().find(|(names, _)| names.split(' ').any(is_word)).map(|(_, text)| *text)
+    let mut rows = table.lines().filter_map(|line| line.split_once(": "));
+    rows.find(|(names, _)| names.split(' ').any(is_word)).map(|(_, text)| text)
 }
 
 /// Returns the TDL spelling of a number with a sign before it: `$FF`, `&80`, `%1010`.

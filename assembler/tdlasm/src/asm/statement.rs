@@ -179,7 +179,7 @@ impl Assembler<'_> {
             b'0'..=b'9' => "a label begins with a letter; local ones with two periods: ..1:",
             _ => "statements have the form LABEL: OPERATOR OPERANDS ; COMMENT",
         };
-        self.report(Diagnostic::new(DiagnosticCode::Stray, at, message).help(help));
+        self.error_with_help(DiagnosticCode::Stray, at, message, help);
         cursor.advance(1);
     }
 
@@ -316,7 +316,7 @@ impl Assembler<'_> {
         let spelling = self.names.spelling(name);
         let message = format!("the source asks for the value of {spelling}: {prompt}");
         let help = format!("give the reply with --answer {spelling}=VALUE");
-        self.report(Diagnostic::new(DiagnosticCode::Unanswered, span, message).help(help));
+        self.error_with_help(DiagnosticCode::Unanswered, span, message, help);
     }
 
     fn operator(

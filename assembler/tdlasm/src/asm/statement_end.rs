@@ -173,8 +173,8 @@ impl Assembler<'_> {
     pub(super) fn unclosed_text(&mut self, start: Span) {
         let message = "the text that begins here is not closed";
         let first = self.sources.slice(start).first().copied().unwrap_or_default();
-        let diagnostic = Diagnostic::new(DiagnosticCode::Unterminated, start, message);
-        self.report(diagnostic.help(slips::unclosed_text_help(first)));
+        let help = slips::unclosed_text_help(first);
+        self.error_with_help(DiagnosticCode::Unterminated, start, message, help);
     }
 
     /// Reads a delimited text; empty if there is none.

@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use super::name_table::NameId;
 use super::name_table::NameTable;
 use super::options::ForeignTranslator;
-use super::slips::{foreign_number, foreign_operation, row_of};
+use super::slips::{foreign_number, foreign_operation, line_of};
 use crate::diag::Diagnostic;
 use crate::isa::FORMS;
 use crate::source::Span;
@@ -51,7 +51,7 @@ impl Suggestion {
 
 pub(super) fn suggest_for_undefined(names: &NameTable, name: NameId) -> Option<Suggestion> {
     let spelling = names.spelling(name);
-    if let Some(here) = row_of(FOREIGN_OPERANDS, &spelling) {
+    if let Some(here) = line_of(FOREIGN_OPERANDS, &spelling) {
         return Some(Suggestion::without_fix(format!("in this dialect: {here}")));
     }
     let hexadecimal = spelling.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'H')
@@ -85,58 +85,10 @@ fn similar_symbol(names: &NameTable, name: NameId) -> Option<SmolStr> {
 }
 
 /// Register names of other assemblers, and their TDL equivalents.
-const FOREIGN_OPERANDS: &[(&str, &str)] = &[
-    ("AF", "PSW"),
-    ("BC", "B, for the pair"),
-    ("DE", "D, for the pair"),
-    ("HL", "H for the pair, M for the byte at it"),
-    ("IX", "X, and with its displacement 0(X)"),
-    ("IY", "Y, and with its displacement 0(Y)"),
-    ("I", "LDAI and STAI for the register I"),
-    ("R", "LDAR and STAR for the register R"),
-];
+const FOREIGN_OPERANDS: &str = include_str!("foreign_operands.txt");
 
 /// Mnemonics and directives of other assemblers, separated by blanks, and what TDL has for them.
-#[rustfmt::skip]
-const FOREIGN_MNEMONICS: &[(&str, &str)] = &[
-    ("LD", "MOV, MVI, LXI, LDA, STA, LHLD or SHLD"), ("JR", "JMPR, JRZ, JRNZ, JRC or JRNC"),
-    ("INC INY", "INR for a byte, INX for a pair"),
-    ("DEC DEX DEY", "DCR for a byte, DCX for a pair"), ("AND", "ANA or ANI"), ("OR", "ORA or ORI"),
-    ("XOR EOR", "XRA or XRI"), ("SBC", "SBB, SBI or DSBC"), ("EX", "XCHG, EXAF or XTHL"),
-    ("HALT", "HLT"), ("CPL", "CMA"), ("SCF SEC", "STC"), ("CCF", "CMC"), ("RLCA", "RLC"),
-    ("RLA", "RAL"), ("RRCA", "RRC"), ("RRA", "RAR"), ("RL ROL", "RALR"), ("RR ROR", "RARR"),
-    ("SLA ASL", "SLAR"), ("SRA", "SRAR"), ("SRL LSR", "SRLR"), ("OTIR", "OUTIR"), ("OTDR", "OUTDR"),
-    ("CPIR", "CCIR"), ("CPDR", "CCDR"), ("LDX LDY", "MVI, MOV, LXI or LDA"),
-    ("STX STY", "MOV, STA or SHLD"), ("TAX TAY TXA TYA", "MOV"), ("TXS", "SPHL"),
-    ("CPX CPY", "CMP or CPI"), ("BEQ", "JZ or JRZ"), ("BNE", "JNZ or JRNZ"), ("BCS", "JC or JRC"),
-    ("BCC", "JNC or JRNC"), ("BMI", "JM"), ("BPL", "JP"), ("BVC", "JPO"), ("BVS", "JPE"),
-    ("BRA", "JMPR"), ("BRK", "RST"), ("JSR", "CALL"), ("RTS", "RET"), ("RTI", "RETI"),
-    ("PHA", "PUSH with PSW"), ("PLA", "POP with PSW"), ("CLC", "ORA A, which clears the carry"),
-    ("SEI", "DI"), ("CLI", "EI"), ("SET DEFL .EQU .SET EQU", "the form NAME = VALUE"),
-    ("IF COND .IF", "the form .IFN VALUE,[ and a closing ]"),
-    ("ELSE .ELSE", "a second bracketed text"),
-    ("ENDIF ENDC ENDM EDUP .ENDM .ENDMACRO .ENDIF", "a closing bracket"),
-    ("SECTION .SECTION AREA .AREA", ".LOC with .PROG. or .DATA."),
-    ("MODULE", "no name spaces: local labels begin with two periods"),
-    ("DEVICE", "no devices: the format of the output is an option of the command"),
-    ("OUTPUT", "no name of the output in the source: it is an option of the command"),
-    ("DISPLAY", ".PRNTX"), ("ASSERT", "the form .IFE VALUE,[.ERROR \"TEXT\"]"),
-    (".RES DEFS .SPACE .SKIP DS .DS", ".BLKB"), (".MACRO MACRO", ".DEFINE"), ("EXITM", ".EXIT"),
-    ("LOCAL", "a percent sign: .DEFINE NAME[%LABEL]=[ creates a label"),
-    ("REPT .REPT DUP", "no repetition: a macro may call itself, or write the lines out"),
-    ("EXTRN EXT .EXTRN", ".EXTERN"),
-    (".GLOBL .GLOBAL GLOBAL", ".INTERN, or .EXTERN for symbols of other modules"),
-    ("PUBLIC .PUBLIC", ".INTERN"),
-    ("ALIGN .ALIGN", "no alignment: set the address by .LOC, or reserve bytes by .BLKB"),
-    ("ASEG", ".LOC with an absolute address"), ("CSEG", ".LOC with .PROG."),
-    ("DSEG", ".LOC with .DATA."), ("COMMON", ".LOC with .BLNK. or an external"),
-    ("PHASE .PHASE", "no other address for code: assemble it as a module of its own"),
-    ("INCBIN .INCBIN", "no directive for binary files: convert the file to .BYTE lines"),
-    ("SUBTTL", ".SBTTL"), ("NAME", ".IDENT"), ("DEFB DB", ".BYTE or .ASCII"),
-    ("DEFM .TEXT", ".ASCII"), ("DEFW DW .DW", ".WORD"), ("DZ .STRING", ".ASCIZ"), ("DC", ".ASCIS"),
-    (".FILL", ".BLKB, which reserves without a value"), (".Z80", "Z80 code without a directive"),
-    (".8080", ".I8080"), ("ORG .ORG", ".LOC"), ("INCLUDE .INCLUDE", ".INSERT"), (".DB", ".BYTE"),
-];
+const FOREIGN_MNEMONICS: &str = include_str!("foreign_mnemonics.txt");
 
 /// Returns a suggestion for an unknown operator before an instruction: perhaps it is a label.
 pub(super) fn suggest_label(names: &mut NameTable, word: &str, rest: &[u8]) -> Option<Suggestion> {
@@ -212,7 +164,7 @@ pub(super) fn foreign(word: &str) -> Option<&'static str> {
         let has_name = |name: &&str| name[1..].eq_ignore_ascii_case(word);
         Directive::NAMES.iter().map(|(name, _)| *name).find(has_name)
     };
-    row_of(FOREIGN_MNEMONICS, word).or_else(of_tdl)
+    line_of(FOREIGN_MNEMONICS, word).or_else(of_tdl)
 }
 
 /// Returns `true` if one letter is inserted, removed, replaced or swapped with the next.

@@ -17,7 +17,7 @@ use super::options::Notation;
 use super::statement_end::{StatementAbort, StatementEnd, StatementResult};
 use super::symbol::{Symbol, SymbolKind};
 use super::value::Value;
-use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::diag::DiagnosticCode;
 use crate::isa::zilog::forms;
 use crate::source::Span;
 use crate::syntax::Cursor;
@@ -32,6 +32,12 @@ struct Operand<'t> {
 }
 
 impl<'t> Operand<'t> {
+    /// Creates an operand of a text at an offset, without the blanks around it.
+    fn trimmed(text: &'t [u8], at: u32) -> Self {
+        let blanks = text.len() - text.trim_ascii_start().len();
+        Self { text: text.trim_ascii(), at: at + blanks as u32 }
+    }
+
     fn span(self) -> Span {
         Span::new(self.at, self.at + self.text.len() as u32)
     }
@@ -243,8 +249,7 @@ fn operator(
     let shown = String::from_utf8_lossy(&word[..word.len().min(40)]).into_owned();
     let message = format!("{shown} is not an instruction, directive or macro");
     let help = "a label begins in the first column, or has a colon behind it";
-    let span = asm.statement.operator;
-    asm.report(Diagnostic::new(DiagnosticCode::Operator, span, message).help(help));
+    asm.error_with_help(DiagnosticCode::Operator, asm.statement.operator, message, help);
     Ok(())
 }
 
@@ -264,10 +269,7 @@ fn code<'t>(cursor: &mut Cursor<'t>) -> (&'t [u8], u32) {
 
 fn separate(code: &[u8], at: u32, angles: bool) -> Vec<Operand<'_>> {
     let operand = |(start, length): (usize, usize)| {
-        let part = &code[start..start + length];
-        let text = part.trim_ascii();
-        let blanks = part.len() - part.trim_ascii_start().len();
-        Operand { text, at: at + (start + blanks) as u32 }
+        Operand::trimmed(&code[start..start + length], at + start as u32)
     };
     split_operands(code, angles).into_iter().map(operand).collect()
 }

@@ -9,8 +9,8 @@ use super::lex::packed;
 /// A directive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Directive {
-    /// `.IFE` and the other conditionals.
-    If(Condition),
+    /// `.IFE` and the other conditionals, and the result for which their text is assembled.
+    If(Test, bool),
     /// `.DEFINE`.
     Define,
     /// `.EXIT`.
@@ -103,21 +103,14 @@ pub enum OperandKind {
 /// What a conditional tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are those of the tests")]
-pub enum Condition {
-    Equal,
-    NotEqual,
-    Greater,
-    GreaterEqual,
-    Less,
-    LessEqual,
+pub enum Test {
+    Zero,
+    Positive,
+    Negative,
     FirstPass,
-    SecondPass,
     Defined,
-    NotDefined,
     Blank,
-    NotBlank,
     Identical,
-    Different,
 }
 
 /// The terminator of a text, by the form of `.ASCII`.
@@ -197,6 +190,9 @@ static BY_NAME: LazyLock<FxHashMap<u32, Directive>> = LazyLock::new(|| {
     Directive::NAMES.iter().map(by_name).collect()
 });
 
+use ListingDirective::{Controls, Image, List, LowFirst, Macros, Page, Restore, Save, Symbols};
+use ObjectFormOption::{Binary, Hex, Linkage};
+
 impl Directive {
     /// Returns the directive of a word, in any case; `None` if there is none of this name.
     pub fn from_word(word: &[u8]) -> Option<Self> {
@@ -212,9 +208,9 @@ impl Directive {
             }
             Self::Insert => OperandKind::File,
             Self::Define => OperandKind::Macro,
-            Self::If(Condition::Blank | Condition::NotBlank) => OperandKind::TextCondition(1),
-            Self::If(Condition::Identical | Condition::Different) => OperandKind::TextCondition(2),
-            Self::If(_) => OperandKind::Condition,
+            Self::If(Test::Blank, _) => OperandKind::TextCondition(1),
+            Self::If(Test::Identical, _) => OperandKind::TextCondition(2),
+            Self::If(..) => OperandKind::Condition,
             Self::Exit
             | Self::Goto
             | Self::ProgramId
@@ -249,82 +245,46 @@ impl Directive {
         &[(".GOTO", Self::Goto), (".PROGID", Self::ProgramId), (".TEMPS", Self::Temporaries)];
 
     /// The directives by their names, of which six characters are significant.
+    #[rustfmt::skip]
     pub const NAMES: &[(&str, Directive)] = &[
-        (".LOC", Self::Location),
-        (".RELOC", Self::Relocate),
-        (".PABS", Self::Format(ObjectFormOption::Hex(true))),
-        (".PREL", Self::Format(ObjectFormOption::Hex(false))),
-        (".PHEX", Self::Format(ObjectFormOption::Binary(false))),
-        (".PBIN", Self::Format(ObjectFormOption::Binary(true))),
-        (".LINK", Self::Format(ObjectFormOption::Linkage(true))),
-        (".XLINK", Self::Format(ObjectFormOption::Linkage(false))),
+        (".LOC", Self::Location), (".RELOC", Self::Relocate),
+        (".PABS", Self::Format(Hex(true))), (".PREL", Self::Format(Hex(false))),
+        (".PHEX", Self::Format(Binary(false))), (".PBIN", Self::Format(Binary(true))),
+        (".LINK", Self::Format(Linkage(true))), (".XLINK", Self::Format(Linkage(false))),
         (".PSYM", Self::Format(ObjectFormOption::Symbols(true))),
         (".XPSYM", Self::Format(ObjectFormOption::Symbols(false))),
-        (".Z80", Self::Z80),
-        (".I8080", Self::I8080),
-        (".ZOP", Self::ZilogMnemonics(true)),
-        (".XZOP", Self::ZilogMnemonics(false)),
+        (".Z80", Self::Z80), (".I8080", Self::I8080),
+        (".ZOP", Self::ZilogMnemonics(true)), (".XZOP", Self::ZilogMnemonics(false)),
         (".IOP", Self::ZilogMnemonics(false)),
-        (".EPOP", Self::ZilogDirectives(true)),
-        (".XEPOP", Self::ZilogDirectives(false)),
-        (".END", Self::End),
-        (".PRGEND", Self::ProgramEnd),
-        (".IDENT", Self::Ident),
-        (".INSERT", Self::Insert),
-        (".BYTE", Self::Byte),
-        (".WORD", Self::Word),
-        (".ASCII", Self::Text(TextTerminator::Plain)),
-        (".ASCIZ", Self::Text(TextTerminator::Zero)),
-        (".ASCIS", Self::Text(TextTerminator::Marked)),
-        (".RAD40", Self::Rad40),
-        (".BLKB", Self::Reserve(1)),
-        (".BLKW", Self::Reserve(2)),
-        (".RADIX", Self::Radix),
-        (".DATE", Self::Date),
-        (".TIME", Self::Time),
-        (".EXTERN", Self::External),
-        (".INTERN", Self::Internal),
-        (".ENTRY", Self::Entry),
-        (".OPSYN", Self::Synonym(Synonym::Operator)),
-        (".SYSYN", Self::Synonym(Synonym::Symbol)),
-        (".MASYN", Self::Synonym(Synonym::Macro)),
-        (".SYN", Self::Synonym(Synonym::Any)),
-        (".DEFINE", Self::Define),
-        (".EXIT", Self::Exit),
-        (".ERROR", Self::Error),
-        (".REMARK", Self::Remark),
-        (".PRNTX", Self::Print),
-        (".IFE", Self::If(Condition::Equal)),
-        (".IFN", Self::If(Condition::NotEqual)),
-        (".IFG", Self::If(Condition::Greater)),
-        (".IFGE", Self::If(Condition::GreaterEqual)),
-        (".IFL", Self::If(Condition::Less)),
-        (".IFLE", Self::If(Condition::LessEqual)),
-        (".IF1", Self::If(Condition::FirstPass)),
-        (".IF2", Self::If(Condition::SecondPass)),
-        (".IFDEF", Self::If(Condition::Defined)),
-        (".IFNDEF", Self::If(Condition::NotDefined)),
-        (".IFB", Self::If(Condition::Blank)),
-        (".IFNB", Self::If(Condition::NotBlank)),
-        (".IFIDN", Self::If(Condition::Identical)),
-        (".IFDIF", Self::If(Condition::Different)),
-        (".TITLE", Self::Title),
-        (".SBTTL", Self::Subtitle),
-        (".PAGE", Self::Listing(ListingDirective::Page)),
-        (".LIST", Self::Listing(ListingDirective::List(true))),
-        (".XLIST", Self::Listing(ListingDirective::List(false))),
-        (".LALL", Self::Listing(ListingDirective::Macros(ListedMacros::All))),
-        (".XALL", Self::Listing(ListingDirective::Macros(ListedMacros::Code))),
-        (".SALL", Self::Listing(ListingDirective::Macros(ListedMacros::None))),
-        (".LSYM", Self::Listing(ListingDirective::Symbols(true))),
-        (".XSYM", Self::Listing(ListingDirective::Symbols(false))),
-        (".LADDR", Self::Listing(ListingDirective::LowFirst(true))),
-        (".XADDR", Self::Listing(ListingDirective::LowFirst(false))),
-        (".LIMAGE", Self::Listing(ListingDirective::Image(true))),
-        (".XIMAGE", Self::Listing(ListingDirective::Image(false))),
-        (".LCTL", Self::Listing(ListingDirective::Controls(true))),
-        (".XCTL", Self::Listing(ListingDirective::Controls(false))),
-        (".SLIST", Self::Listing(ListingDirective::Save)),
-        (".RLIST", Self::Listing(ListingDirective::Restore)),
+        (".EPOP", Self::ZilogDirectives(true)), (".XEPOP", Self::ZilogDirectives(false)),
+        (".END", Self::End), (".PRGEND", Self::ProgramEnd),
+        (".IDENT", Self::Ident), (".INSERT", Self::Insert),
+        (".BYTE", Self::Byte), (".WORD", Self::Word),
+        (".ASCII", Self::Text(TextTerminator::Plain)), (".ASCIZ", Self::Text(TextTerminator::Zero)),
+        (".ASCIS", Self::Text(TextTerminator::Marked)), (".RAD40", Self::Rad40),
+        (".BLKB", Self::Reserve(1)), (".BLKW", Self::Reserve(2)),
+        (".RADIX", Self::Radix), (".DATE", Self::Date), (".TIME", Self::Time),
+        (".EXTERN", Self::External), (".INTERN", Self::Internal), (".ENTRY", Self::Entry),
+        (".OPSYN", Self::Synonym(Synonym::Operator)), (".SYSYN", Self::Synonym(Synonym::Symbol)),
+        (".MASYN", Self::Synonym(Synonym::Macro)), (".SYN", Self::Synonym(Synonym::Any)),
+        (".DEFINE", Self::Define), (".EXIT", Self::Exit),
+        (".ERROR", Self::Error), (".REMARK", Self::Remark), (".PRNTX", Self::Print),
+        (".IFE", Self::If(Test::Zero, true)), (".IFN", Self::If(Test::Zero, false)),
+        (".IFG", Self::If(Test::Positive, true)), (".IFGE", Self::If(Test::Negative, false)),
+        (".IFL", Self::If(Test::Negative, true)), (".IFLE", Self::If(Test::Positive, false)),
+        (".IF1", Self::If(Test::FirstPass, true)), (".IF2", Self::If(Test::FirstPass, false)),
+        (".IFDEF", Self::If(Test::Defined, true)), (".IFNDEF", Self::If(Test::Defined, false)),
+        (".IFB", Self::If(Test::Blank, true)), (".IFNB", Self::If(Test::Blank, false)),
+        (".IFIDN", Self::If(Test::Identical, true)), (".IFDIF", Self::If(Test::Identical, false)),
+        (".TITLE", Self::Title), (".SBTTL", Self::Subtitle), (".PAGE", Self::Listing(Page)),
+        (".LIST", Self::Listing(List(true))), (".XLIST", Self::Listing(List(false))),
+        (".LALL", Self::Listing(Macros(ListedMacros::All))),
+        (".XALL", Self::Listing(Macros(ListedMacros::Code))),
+        (".SALL", Self::Listing(Macros(ListedMacros::None))),
+        (".LSYM", Self::Listing(Symbols(true))), (".XSYM", Self::Listing(Symbols(false))),
+        (".LADDR", Self::Listing(LowFirst(true))), (".XADDR", Self::Listing(LowFirst(false))),
+        (".LIMAGE", Self::Listing(Image(true))), (".XIMAGE", Self::Listing(Image(false))),
+        (".LCTL", Self::Listing(Controls(true))), (".XCTL", Self::Listing(Controls(false))),
+        (".SLIST", Self::Listing(Save)), (".RLIST", Self::Listing(Restore)),
     ];
 }

@@ -4,7 +4,7 @@
 mod directive;
 mod expr;
 
-pub use directive::{Condition, Directive, Repetition};
+pub use directive::{Directive, Repetition};
 pub use expr::{operator, parse};
 
 use super::lex;

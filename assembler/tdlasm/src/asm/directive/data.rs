@@ -6,7 +6,7 @@ use super::super::slips;
 use super::super::statement_end::{StatementEnd, StatementResult};
 use super::misses_operand;
 use crate::calendar::civil_date;
-use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::diag::DiagnosticCode;
 use crate::listing::{BYTES_A_ROW, WORDS_A_ROW};
 use crate::source::as_read;
 use crate::syntax::directive::TextTerminator;
@@ -118,8 +118,7 @@ fn drop_last_byte(asm: &mut Assembler<'_>, end: TextTerminator, before: CodeChec
         _ => "the last byte of this text and its end are lost, as in ZASM",
     };
     let help = "put the ] that closes the block on a line of its own";
-    let span = asm.statement.operator;
-    asm.report(Diagnostic::new(DiagnosticCode::LostByte, span, message).help(help));
+    asm.error_with_help(DiagnosticCode::LostByte, asm.statement.operator, message, help);
 }
 
 /// Writes a delimited text, after `so_far` bytes of the same statement.

@@ -17,40 +17,39 @@ use crate::diag::DiagnosticCode;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::Cursor;
+use crate::syntax::directive::Test;
 use crate::syntax::expr::Intern;
-use crate::syntax::zilog::{self, Condition, Directive, Repetition, directive_of};
+use crate::syntax::zilog::{self, Directive, Repetition, directive_of};
 
-/// Reads the condition of `IF` and the like, and skips the lines for which it does not hold.
-pub(super) fn conditional(asm: &mut Assembler<'_>, condition: Condition, cursor: &mut Cursor<'_>) {
+/// Reads the condition of `IF` and the like, and skips the lines unless it has the wanted result.
+pub(super) fn conditional(
+    asm: &mut Assembler<'_>,
+    test: Test,
+    wanted: bool,
+    cursor: &mut Cursor<'_>,
+) {
     let at = asm.statement.operator.start;
-    if holds(asm, condition, cursor) || skip_branch(asm, true, cursor) == Some(Directive::Else) {
+    let holds = holds(asm, test, cursor) == wanted;
+    if holds || skip_branch(asm, true, cursor) == Some(Directive::Else) {
         asm.input.open_block(at);
     }
 }
 
-fn holds(asm: &mut Assembler<'_>, condition: Condition, cursor: &mut Cursor<'_>) -> bool {
+fn holds(asm: &mut Assembler<'_>, test: Test, cursor: &mut Cursor<'_>) -> bool {
     let (code, at) = code(cursor);
     let arguments = separate(code, at, true);
-    let number = |asm: &mut Assembler<'_>| {
-        constant(asm, Operand { text: code.trim_ascii(), at: at + blanks(code) }).unwrap_or(0)
-    };
+    let number =
+        |asm: &mut Assembler<'_>| constant(asm, Operand::trimmed(code, at)).unwrap_or(0) as i16;
     let text = |index: usize| arguments.get(index).map_or(&b""[..], |one| unbracketed(one.text));
-    match condition {
-        Condition::True => number(asm) != 0,
-        Condition::False => number(asm) == 0,
-        Condition::FirstPass => asm.pass == Pass::First,
-        Condition::SecondPass => asm.pass == Pass::Second,
-        Condition::Defined => is_defined(asm, text(0)),
-        Condition::NotDefined => !is_defined(asm, text(0)),
-        Condition::Blank => text(0).is_empty(),
-        Condition::NotBlank => !text(0).is_empty(),
-        Condition::Identical => text(0) == text(1),
-        Condition::Different => text(0) != text(1),
+    match test {
+        Test::Zero => number(asm) == 0,
+        Test::Positive => number(asm) > 0,
+        Test::Negative => number(asm) < 0,
+        Test::FirstPass => asm.pass == Pass::First,
+        Test::Defined => is_defined(asm, text(0)),
+        Test::Blank => text(0).is_empty(),
+        Test::Identical => text(0) == text(1),
     }
-}
-
-fn blanks(code: &[u8]) -> u32 {
-    (code.len() - code.trim_ascii_start().len()) as u32
 }
 
 fn is_defined(asm: &mut Assembler<'_>, word: &[u8]) -> bool {
@@ -70,7 +69,7 @@ fn skip_branch(
     while !cursor.rest().is_empty() {
         let directive = directive_of(cursor.rest()).map(|(directive, _)| directive);
         match directive {
-            Some(Directive::If(_)) => depth += 1,
+            Some(Directive::If(..)) => depth += 1,
             Some(Directive::EndIf) if depth > 0 => depth -= 1,
             Some(Directive::EndIf) => {
                 cursor.skip_to_line_end();

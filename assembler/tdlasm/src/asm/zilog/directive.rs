@@ -21,12 +21,12 @@ pub(super) fn directive(
     cursor: &mut Cursor<'_>,
 ) -> StatementResult {
     match directive {
-        Directive::Bytes => bytes(asm, &operands(cursor)),
-        Directive::Words => words(asm, &operands(cursor)),
-        Directive::MarkedText => marked_text(asm, &operands(cursor)),
-        Directive::Reserve => reserve(asm, &operands(cursor)),
-        Directive::Align => align(asm, &operands(cursor)),
-        Directive::Origin => origin(asm, &operands(cursor)),
+        Directive::Bytes => bytes(asm, cursor),
+        Directive::Words => words(asm, cursor),
+        Directive::MarkedText => marked_text(asm, cursor),
+        Directive::Reserve => reserve(asm, cursor),
+        Directive::Align => align(asm, cursor),
+        Directive::Origin => origin(asm, cursor),
         Directive::Segment(section) => select_section(asm, section),
         Directive::Common => common(asm, cursor),
         Directive::External | Directive::Global => symbols(asm, directive, cursor),
@@ -35,7 +35,7 @@ pub(super) fn directive(
         Directive::IncludeBinary => include_binary(asm, cursor),
         Directive::End => end(asm, cursor),
         Directive::Error => user_error(asm, cursor),
-        Directive::If(condition) => blocks::conditional(asm, condition, cursor),
+        Directive::If(test, wanted) => blocks::conditional(asm, test, wanted, cursor),
         Directive::Else => blocks::skip_else(asm, cursor),
         Directive::EndIf => blocks::end_if(asm),
         Directive::Macro => blocks::define_macro(asm, None, cursor),
@@ -60,27 +60,28 @@ fn text_of(operand: Operand<'_>) -> Option<Vec<u8>> {
     (length == operand.text.len()).then_some(bytes)
 }
 
-fn require(asm: &mut Assembler<'_>, operands: &[Operand<'_>]) {
+/// Reads the operands, of which there must be one.
+fn required<'t>(asm: &mut Assembler<'_>, cursor: &mut Cursor<'t>) -> Vec<Operand<'t>> {
+    let operands = operands(cursor);
     if operands.is_empty() {
         asm.operator_error(DiagnosticCode::MissingOperand, "an operand is missing");
     }
+    operands
 }
 
-fn bytes(asm: &mut Assembler<'_>, operands: &[Operand<'_>]) {
-    require(asm, operands);
-    for operand in operands {
-        match text_of(*operand) {
+fn bytes(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
+    for operand in required(asm, cursor) {
+        match text_of(operand) {
             Some(text) => drop(asm.code.write(&text)),
-            None => field(asm, Field::Byte, *operand),
+            None => field(asm, Field::Byte, operand),
         }
     }
 }
 
-fn words(asm: &mut Assembler<'_>, operands: &[Operand<'_>]) {
-    require(asm, operands);
+fn words(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
     asm.recorder.statement.words = true;
-    for operand in operands {
-        field(asm, Field::Word, *operand);
+    for operand in required(asm, cursor) {
+        field(asm, Field::Word, operand);
     }
 }
 
@@ -89,10 +90,9 @@ fn field(asm: &mut Assembler<'_>, field: Field, operand: Operand<'_>) {
     asm.emit(field, value, operand.span());
 }
 
-fn marked_text(asm: &mut Assembler<'_>, operands: &[Operand<'_>]) {
-    require(asm, operands);
-    for operand in operands {
-        match text_of(*operand) {
+fn marked_text(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
+    for operand in required(asm, cursor) {
+        match text_of(operand) {
             Some(mut text) => {
                 if let Some(last) = text.last_mut() {
                     *last |= 0x80;
@@ -105,8 +105,8 @@ fn marked_text(asm: &mut Assembler<'_>, operands: &[Operand<'_>]) {
 }
 
 /// Reserves room, or fills it with a second operand.
-fn reserve(asm: &mut Assembler<'_>, operands: &[Operand<'_>]) {
-    require(asm, operands);
+fn reserve(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
+    let operands = required(asm, cursor);
     let Some(size) = operands.first().and_then(|size| constant(asm, *size)) else { return };
     match operands.get(1) {
         Some(filler) => fill(asm, size, *filler),
@@ -123,8 +123,8 @@ fn fill(asm: &mut Assembler<'_>, size: u16, filler: Operand<'_>) {
     asm.code.write(&vec![byte as u8; size.into()]);
 }
 
-fn align(asm: &mut Assembler<'_>, operands: &[Operand<'_>]) {
-    require(asm, operands);
+fn align(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
+    let operands = required(asm, cursor);
     let Some(unit) = operands.first().and_then(|unit| constant(asm, *unit)) else { return };
     let beyond = asm.code.counter().checked_rem(unit).unwrap_or(0);
     let room = if beyond == 0 { 0 } else { unit - beyond };
@@ -135,8 +135,8 @@ fn align(asm: &mut Assembler<'_>, operands: &[Operand<'_>]) {
 }
 
 /// Sets the address: an absolute one, until `CSEG` or the like selects a section.
-fn origin(asm: &mut Assembler<'_>, operands: &[Operand<'_>]) {
-    require(asm, operands);
+fn origin(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
+    let operands = required(asm, cursor);
     asm.code.record_high_water();
     let Some(mut address) = operands.first().and_then(|address| value(asm, *address)) else {
         return;
@@ -172,9 +172,7 @@ fn common(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
 }
 
 fn symbols(asm: &mut Assembler<'_>, directive: Directive, cursor: &mut Cursor<'_>) {
-    let operands = operands(cursor);
-    require(asm, &operands);
-    for operand in operands {
+    for operand in required(asm, cursor) {
         let span = operand.span();
         if operand.text.is_empty() || symbol(operand.text).len() != operand.text.len() {
             asm.error(DiagnosticCode::Operand, span, "a symbol is expected here");

@@ -5,7 +5,7 @@ use super::super::instruction::{self, encode};
 use super::super::options::Cpu;
 use super::super::value::Value;
 use super::{Operand, operands, value};
-use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::diag::DiagnosticCode;
 use crate::isa::zilog::{Bound, Given, Selected, forms, select};
 use crate::isa::{Prefix, Slot};
 use crate::syntax::Cursor;
@@ -58,8 +58,7 @@ fn report_mismatch(asm: &mut Assembler<'_>, word: &[u8]) {
     };
     let patterns: Vec<String> = forms(word).iter().map(pattern).collect();
     let help = format!("its forms are {}", patterns.join(" | "));
-    let span = asm.statement.operator;
-    asm.report(Diagnostic::new(DiagnosticCode::Operand, span, message).help(help));
+    asm.error_with_help(DiagnosticCode::Operand, asm.statement.operator, message, help);
 }
 
 fn write(asm: &mut Assembler<'_>, selected: &Selected, read: &[Read<'_>]) {

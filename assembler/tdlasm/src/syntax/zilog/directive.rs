@@ -1,5 +1,7 @@
 //! The directives of M80 and pasmo, and other names that today's assemblers have for them.
 
+use super::super::directive::Test;
+
 /// A directive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Directive {
@@ -35,8 +37,8 @@ pub enum Directive {
     Segment(u8),
     /// `COMMON /NAME/`: an area that modules share.
     Common,
-    /// `IF` and other conditionals.
-    If(Condition),
+    /// `IF` and other conditionals, and the result for which their lines are assembled.
+    If(Test, bool),
     /// `ELSE`.
     Else,
     /// `ENDIF`.
@@ -55,22 +57,6 @@ pub enum Directive {
     Error,
     /// Has an effect on listings only, or none.
     Ignored,
-}
-
-/// What a conditional tests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of the tests")]
-pub enum Condition {
-    True,
-    False,
-    Defined,
-    NotDefined,
-    FirstPass,
-    SecondPass,
-    Blank,
-    NotBlank,
-    Identical,
-    Different,
 }
 
 /// What a block is repeated for.
@@ -101,13 +87,13 @@ impl Directive {
         ("DEFC", Self::ConstantBehind),
         ("ASEG", Self::Segment(0)), ("CSEG", Self::Segment(1)), ("DSEG", Self::Segment(2)),
         ("COMMON", Self::Common),
-        ("IF", Self::If(Condition::True)), ("IFT", Self::If(Condition::True)),
-        ("COND", Self::If(Condition::True)),
-        ("IFE", Self::If(Condition::False)), ("IFF", Self::If(Condition::False)),
-        ("IFDEF", Self::If(Condition::Defined)), ("IFNDEF", Self::If(Condition::NotDefined)),
-        ("IF1", Self::If(Condition::FirstPass)), ("IF2", Self::If(Condition::SecondPass)),
-        ("IFB", Self::If(Condition::Blank)), ("IFNB", Self::If(Condition::NotBlank)),
-        ("IFIDN", Self::If(Condition::Identical)), ("IFDIF", Self::If(Condition::Different)),
+        ("IF", Self::If(Test::Zero, false)), ("IFT", Self::If(Test::Zero, false)),
+        ("COND", Self::If(Test::Zero, false)),
+        ("IFE", Self::If(Test::Zero, true)), ("IFF", Self::If(Test::Zero, true)),
+        ("IFDEF", Self::If(Test::Defined, true)), ("IFNDEF", Self::If(Test::Defined, false)),
+        ("IF1", Self::If(Test::FirstPass, true)), ("IF2", Self::If(Test::FirstPass, false)),
+        ("IFB", Self::If(Test::Blank, true)), ("IFNB", Self::If(Test::Blank, false)),
+        ("IFIDN", Self::If(Test::Identical, true)), ("IFDIF", Self::If(Test::Identical, false)),
         ("ELSE", Self::Else), ("ENDIF", Self::EndIf), ("ENDC", Self::EndIf),
         ("MACRO", Self::Macro), ("ENDM", Self::EndMacro), ("MEND", Self::EndMacro),
         ("EXITM", Self::ExitMacro), ("LOCAL", Self::Local),

@@ -5,56 +5,42 @@
 use smallvec::SmallVec;
 
 use super::super::Cursor;
-use super::super::expr::{BinaryOp, Expr, Intern, Op};
+use super::super::expr::BinaryOp::{
+    self, Add, And, Both, Divide, Either, Equal, Greater, GreaterEqual, Less, LessEqual, Multiply,
+    NotEqual, Or, Remainder, ShiftLeft, ShiftRight, Subtract, Xor,
+};
+use super::super::expr::{Expr, Intern, Op};
 use super::{number, quoted, symbol};
 use crate::isa::zilog::is_operand;
 use crate::source::Span;
 
-/// The operators with their ranks, 1 binding tightest; of two that begin alike, the longer first.
-const OPERATORS: [(&str, BinaryOp, u8); 33] = [
-    ("<<", BinaryOp::ShiftLeft, 2),
-    (">>", BinaryOp::ShiftRight, 2),
-    ("&&", BinaryOp::Both, 9),
-    ("||", BinaryOp::Either, 10),
-    ("<=", BinaryOp::LessEqual, 5),
-    (">=", BinaryOp::GreaterEqual, 5),
-    ("<>", BinaryOp::NotEqual, 5),
-    ("!=", BinaryOp::NotEqual, 5),
-    ("==", BinaryOp::Equal, 5),
-    ("&", BinaryOp::And, 7),
-    ("|", BinaryOp::Or, 8),
-    ("^", BinaryOp::Xor, 8),
-    ("*", BinaryOp::Multiply, 2),
-    ("/", BinaryOp::Divide, 2),
-    ("%", BinaryOp::Remainder, 2),
-    ("+", BinaryOp::Add, 4),
-    ("-", BinaryOp::Subtract, 4),
-    ("<", BinaryOp::Less, 5),
-    (">", BinaryOp::Greater, 5),
-    ("=", BinaryOp::Equal, 5),
-    ("MOD", BinaryOp::Remainder, 2),
-    ("SHL", BinaryOp::ShiftLeft, 2),
-    ("SHR", BinaryOp::ShiftRight, 2),
-    ("EQ", BinaryOp::Equal, 5),
-    ("NE", BinaryOp::NotEqual, 5),
-    ("LT", BinaryOp::Less, 5),
-    ("LE", BinaryOp::LessEqual, 5),
-    ("GT", BinaryOp::Greater, 5),
-    ("GE", BinaryOp::GreaterEqual, 5),
-    ("AND", BinaryOp::And, 7),
-    ("OR", BinaryOp::Or, 8),
-    ("XOR", BinaryOp::Xor, 8),
-    ("EOR", BinaryOp::Xor, 8),
+/// The operators by rank, 1 binding tightest.
+#[rustfmt::skip]
+const OPERATORS: [(u8, &[(&str, BinaryOp)]); 7] = [
+    (2, &[("<<", ShiftLeft), ("SHL", ShiftLeft), (">>", ShiftRight), ("SHR", ShiftRight),
+          ("*", Multiply), ("/", Divide), ("%", Remainder), ("MOD", Remainder)]),
+    (4, &[("+", Add), ("-", Subtract)]),
+    (5, &[("=", Equal), ("==", Equal), ("EQ", Equal), ("<>", NotEqual), ("!=", NotEqual),
+          ("NE", NotEqual), ("<", Less), ("LT", Less), ("<=", LessEqual), ("LE", LessEqual),
+          (">", Greater), ("GT", Greater), (">=", GreaterEqual), ("GE", GreaterEqual)]),
+    (7, &[("&", And), ("AND", And)]),
+    (8, &[("|", Or), ("OR", Or), ("^", Xor), ("XOR", Xor), ("EOR", Xor)]),
+    (9, &[("&&", Both)]),
+    (10, &[("||", Either)]),
 ];
 
 /// Returns the operator at the start of a text: its spelling, its operation and its rank.
 pub fn operator(text: &[u8]) -> Option<(&'static str, BinaryOp, u8)> {
     let word = symbol(text);
-    let is_here = |(spelling, ..): &&(&str, BinaryOp, u8)| match word {
+    let is_here = |spelling: &str| match word {
         b"" => text.starts_with(spelling.as_bytes()),
         _ => word.eq_ignore_ascii_case(spelling.as_bytes()),
     };
-    OPERATORS.iter().find(is_here).copied()
+    let all = OPERATORS.into_iter().flat_map(|(rank, row)| row.iter().map(move |one| (one, rank)));
+    let here = all.filter(|((spelling, _), _)| is_here(spelling));
+    // Of two that begin alike, the longer one is meant.
+    let longest = here.max_by_key(|((spelling, _), _)| spelling.len());
+    longest.map(|((spelling, op), rank)| (*spelling, *op, rank))
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -84,9 +70,9 @@ impl Pending {
         match self {
             Self::Negate => SmallVec::from_slice(&[Op::Negate]),
             Self::Not => SmallVec::from_slice(&[Op::Not]),
-            Self::LogicalNot => with(0, BinaryOp::Equal),
-            Self::High => with(8, BinaryOp::ShiftRight),
-            Self::Low => with(0xFF, BinaryOp::And),
+            Self::LogicalNot => with(0, Equal),
+            Self::High => with(8, ShiftRight),
+            Self::Low => with(0xFF, And),
             Self::Binary(op, _) => SmallVec::from_slice(&[Op::Binary(op)]),
             Self::Open => SmallVec::new(),
         }
