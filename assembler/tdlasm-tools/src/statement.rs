@@ -256,7 +256,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn statement_operands(&mut self, operator: &Range<usize>) {
+    /// Moves behind the operands of an operator, up to a bracket that closes a block.
+    pub(crate) fn statement_operands(&mut self, operator: &Range<usize>) {
         let word = self.slice(operator);
         if word.is_empty() || word[0] == b'=' {
             return if word.contains(&b'\\') { self.texts(1) } else { self.expressions(true) };
