@@ -89,7 +89,7 @@ fn hover_and_tokens_know_the_words_of_zilogs_notation() {
     assert_eq!(shown(("size", 0)), "");
     let found = tokens_of(&mut client, FILE, text);
     for expected in [
-        "ROOM_1 variable",
+        "ROOM_1 variable!",
         "EQU decorator",
         "0x41 number",
         "; room's size comment",
