@@ -99,8 +99,8 @@ fn zilog_statement(source: &Source, start: usize, source_scan: &SourceScan) -> S
             break;
         }
         let mut ahead = Scanner { cursor: scan.cursor.clone(), ..scan };
-        let mut is_before_operator = || language.is_operator(ahead.zilog_word());
-        if colons == 0 && (is_known || !(may_be_label || is_before_operator())) {
+        let is_before_operator = language.is_operator(ahead.zilog_word());
+        if colons == 0 && (is_known || !(may_be_label || is_before_operator)) {
             parts.operator = name;
             break;
         }

@@ -2,7 +2,6 @@
 //! ranges around a position.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use lsp_types::{CodeLens, Command, InlayHint, InlayHintLabel, Position, SelectionRange};
 use serde_json::Value;
@@ -80,11 +79,8 @@ pub(super) fn selection(file: &File<'_>, position: Position) -> SelectionRange {
     let text = &file.text;
     let lines = file.lines();
     let offset = lines.offset(position);
-    let mut blocks: Vec<Range<usize>> = outline::blocks(file)
-        .into_iter()
-        .map(|block| block.start..block.end + 1)
-        .filter(|block| block.contains(&offset))
-        .collect();
+    let mut blocks = outline::blocks(file);
+    blocks.retain(|block| block.contains(&offset));
     blocks.sort_by_key(|block| std::cmp::Reverse(block.len()));
     let whole = std::iter::once(0..text.len());
     let inner = [lines.line_range(lines.line(offset)), word_at(file, offset)];

@@ -186,17 +186,14 @@ impl<'w> FileRoutines<'w> {
     }
 
     /// Returns `true` if an operand calls `target`; a jump within a routine does not.
-    fn calls(&self, place: &Occurrence<'_>, target: &Occurrence<'_>) -> bool {
+    fn calls(&self, place: &Occurrence<'_>, target: &Occurrence<'w>) -> bool {
         let at = place.place.start as usize;
-        let is_within = || {
-            let own = self.routine(at);
-            own.is_some_and(|own| {
-                (own.path(), own.place.start) == (target.path(), target.place.start)
-            })
-        };
+        let start_of = |one: &Occurrence<'w>| (one.path(), one.place.start);
         match call_kind_at(&self.file, at) {
             Some(CallKind::Call) => true,
-            Some(CallKind::Jump) => !is_within(),
+            Some(CallKind::Jump) => {
+                self.routine(at).as_ref().map(start_of) != Some(start_of(target))
+            }
             None => false,
         }
     }

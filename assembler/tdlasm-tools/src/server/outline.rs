@@ -22,7 +22,7 @@ pub(super) fn folding(file: &File<'_>) -> Vec<FoldingRange> {
     let mut found = comments(&lines);
     for block in blocks(file) {
         let first = lines.line(block.start);
-        let last = lines.line(block.end);
+        let last = lines.line(block.end - 1);
         // The line that closes the block stays visible.
         if first + 1 < last {
             found.push(range(first, last - 1, FoldingRangeKind::Region));
@@ -33,13 +33,14 @@ pub(super) fn folding(file: &File<'_>) -> Vec<FoldingRange> {
     found
 }
 
-/// Returns the blocks of conditionals and macros, from what opens each to what closes it: brackets
-/// outside of comments and quotes, and directives of M80.
+/// Returns the blocks of conditionals and macros, with what opens and closes each: brackets outside
+/// of comments and quotes, and directives of M80.
 pub(super) fn blocks(file: &File<'_>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if !file.language().is_zilog {
         let brackets = lex::live_brackets(&file.text);
-        pair(brackets.map(|(at, bracket)| (at, bracket == b']', bracket == b'[')), &mut found);
+        let places = brackets.map(|(at, sign)| (at..at + 1, sign == b']', sign == b'['));
+        pair(places, &mut found);
     }
     if let Some(statements) = file.statements() {
         let directive = |parts: &StatementParts| {
@@ -47,7 +48,7 @@ pub(super) fn blocks(file: &File<'_>) -> Vec<Range<usize>> {
             let directive = parts.language.zilog_directive(word)?;
             let closes = matches!(directive, D::Else | D::EndIf | D::EndMacro);
             let opens = matches!(directive, D::Else | D::If(_) | D::Macro | D::Repeat(_));
-            Some((parts.operator.start, closes, opens))
+            Some((parts.operator.clone(), closes, opens))
         };
         let all = statements.list.iter().filter_map(|(_, parts)| parts.as_ref());
         pair(all.filter_map(directive), &mut found);
@@ -56,14 +57,14 @@ pub(super) fn blocks(file: &File<'_>) -> Vec<Range<usize>> {
 }
 
 /// Adds the blocks of a list of places, each with whether it closes a block and opens one.
-fn pair(places: impl Iterator<Item = (usize, bool, bool)>, found: &mut Vec<Range<usize>>) {
+fn pair(places: impl Iterator<Item = (Range<usize>, bool, bool)>, found: &mut Vec<Range<usize>>) {
     let mut open = Vec::new();
-    for (at, closes, opens) in places {
+    for (place, closes, opens) in places {
         if closes && let Some(start) = open.pop() {
-            found.push(start..at);
+            found.push(start..place.end);
         }
         if opens {
-            open.push(at);
+            open.push(place.start);
         }
     }
 }

@@ -114,15 +114,13 @@ fn check_name(file: &File<'_>, old: &Occurrence<'_>, new: &str) -> Result<(), St
             "invalid symbol '{new}': expected letters, digits, {others}, and no digit in front"
         ));
     }
-    match language.class(new.as_bytes()) {
-        Some(WordClass::Instruction | WordClass::Directive) => {
-            return Err(format!("{new} is an instruction or directive"));
-        }
-        Some(_) => return Err(format!("{new} is a register or section")),
-        None if is_section(new.as_bytes()) => {
-            return Err(format!("{new} is a register or section"));
-        }
-        None => {}
+    let what = match language.class(new.as_bytes()) {
+        Some(WordClass::Instruction | WordClass::Directive) => "an instruction or directive",
+        None if !is_section(new.as_bytes()) => "",
+        _ => "a register or section",
+    };
+    if !what.is_empty() {
+        return Err(format!("{new} is {what}"));
     }
     let begins = |with: &str| (new.starts_with(with), own_text(old).starts_with(with.as_bytes()));
     let mark = if language.is_zilog { "." } else { ".." };

@@ -4,7 +4,7 @@ use crate::fmt;
 use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::request::{self, Request as RequestMethod};
 use lsp_types::{
-    DocumentSymbolResponse, GotoDefinitionResponse, Position, SemanticTokens,
+    CallHierarchyItem, DocumentSymbolResponse, GotoDefinitionResponse, Position, SemanticTokens,
     TextDocumentIdentifier, TextEdit, WorkspaceSymbolResponse,
 };
 use serde::Deserialize;
@@ -98,11 +98,7 @@ impl Dispatcher<'_> {
 impl Session {
     pub(super) fn handle_request(&mut self, request: Request) -> Response {
         self.workspace.refresh();
-        let dispatcher = Dispatcher { session: self, request, response: None };
-        let dispatcher = on_names(dispatcher);
-        let dispatcher = on_texts(dispatcher);
-        let dispatcher = on_tokens(dispatcher);
-        on_changes(dispatcher).finish()
+        with_handlers(Dispatcher { session: self, request, response: None }).finish()
     }
 
     fn file(&self, document: &TextDocumentIdentifier) -> Result<File<'_>, RequestError> {
@@ -110,9 +106,17 @@ impl Session {
         let file = self.workspace.file(documents::to_path(&document.uri));
         file.ok_or_else(|| (ErrorCode::InvalidParams, unknown()))
     }
+
+    /// Returns the file and the offset of a routine's name.
+    fn routine(&self, item: CallHierarchyItem) -> Result<(File<'_>, usize), RequestError> {
+        let file = self.file(&TextDocumentIdentifier { uri: item.uri })?;
+        let offset = file.lines().offset(item.selection_range.start);
+        Ok((file, offset))
+    }
 }
 
-fn on_names(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
+/// Offers the request to the handlers of all methods.
+fn with_handlers(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
     dispatcher
         .on_place::<request::GotoDefinition>(|file, offset, _| {
             Ok(Some(GotoDefinitionResponse::Array(navigate::definition(file, offset))))
@@ -142,19 +146,13 @@ fn on_names(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
             Ok(Some(navigate::prepare(file, offset)))
         })
         .on::<request::CallHierarchyIncomingCalls>(|session, asked| {
-            let file = session.file(&TextDocumentIdentifier { uri: asked.item.uri })?;
-            let offset = file.lines().offset(asked.item.selection_range.start);
+            let (file, offset) = session.routine(asked.item)?;
             Ok(Some(navigate::incoming(&file, offset)))
         })
         .on::<request::CallHierarchyOutgoingCalls>(|session, asked| {
-            let file = session.file(&TextDocumentIdentifier { uri: asked.item.uri })?;
-            let offset = file.lines().offset(asked.item.selection_range.start);
+            let (file, offset) = session.routine(asked.item)?;
             Ok(Some(navigate::outgoing(&file, offset)))
         })
-}
-
-fn on_texts(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
-    dispatcher
         .on_place::<request::HoverRequest>(|file, offset, _| Ok(hover::hover(file, offset)))
         .on_place::<request::Completion>(|file, offset, _| {
             Ok(Some(completion::completion(file, offset)))
@@ -177,10 +175,6 @@ fn on_texts(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
             Ok(Some(ranges.map(|position| annotations::selection(file, position)).collect()))
         })
         .on_file::<request::DocumentLinkRequest>(|file, _| Ok(Some(outline::links(file))))
-}
-
-fn on_tokens(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
-    dispatcher
         .on::<request::SemanticTokensFullRequest>(|session, asked| {
             let file = session.file(&asked.text_document)?;
             let (found, path) = (tokens::tokens(&file, None), file.path);
@@ -195,10 +189,6 @@ fn on_tokens(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
             let data = tokens::tokens(file, Some(file.lines().offsets(asked.range)));
             Ok(Some(SemanticTokens { result_id: None, data }.into()))
         })
-}
-
-fn on_changes(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
-    dispatcher
         .on_file::<request::CodeActionRequest>(|file, asked| {
             let is_wanted = asked.context.only.as_ref().is_none_or(|only| {
                 only.iter().any(|kind| ["", "quickfix"].contains(&kind.as_str()))

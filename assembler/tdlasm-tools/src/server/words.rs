@@ -76,13 +76,20 @@ impl Scanner<'_> {
         if language.takes_file(operator) {
             return self.add(operands.clone(), WordKind::Text);
         }
-        let kind = Directive::from_word(operator).map(Directive::operands);
+        let kind = language.tdl_directive(operator).map(Directive::operands);
         let is_text = matches!(kind, Some(OperandKind::Text | OperandKind::Texts));
+        // Between brackets a text has expressions.
+        let mut in_brackets = false;
         let mut at = operands.start;
         while at < operands.end {
+            in_brackets = match self.text[at] {
+                b'[' => true,
+                b']' => false,
+                _ => in_brackets,
+            };
             let end = match language.is_zilog {
                 true => self.zilog_operand(at, operands),
-                false => self.operand(at, operands.end, is_text),
+                false => self.operand(at, operands.end, is_text && !in_brackets),
             };
             at = end.max(at + 1);
         }
@@ -109,15 +116,7 @@ impl Scanner<'_> {
     /// Adds the word at an offset and returns its end. `is_text` allows delimiters of any kind.
     fn operand(&mut self, at: usize, end: usize, is_text: bool) -> usize {
         let rest = &self.text[at..end];
-        let begins_text = !matches!(rest[0], b' ' | b'\t' | b'\n' | b'\r' | b'[');
-        if is_text && rest[0] == b'[' {
-            let close = memchr::memchr(b']', rest).map_or(end, |length| at + length);
-            let mut within = at + 1;
-            while within < close {
-                within = self.operand(within, close, false).max(within + 1);
-            }
-            return close + 1;
-        }
+        let begins_text = !matches!(rest[0], b' ' | b'\t' | b'\n' | b'\r' | b'[' | b']');
         let text = match rest[0] {
             _ if is_text && begins_text => lex::delimited_text(rest),
             b'\'' | b'"' => lex::quoted(rest),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::client::{Client, places, position, uri};
 use super::renaming::edited;
+use super::words::tokens_of;
 
 const FILE: &str = "file:///nowhere/a.z80";
 const TDL: &str = "file:///nowhere/a.asm";
@@ -37,7 +38,8 @@ fn check_offered(client: &mut Client, file: &str, line: &str, wanted: &[&str], o
 
 #[test]
 fn completion_offers_the_words_of_the_notation() {
-    let text = "copy    macro from,to\n        ld a,from\n        endm\nstart:  d\n        ld a,i\n";
+    let text =
+        "copy    macro from,to\n        ld a,from\n        endm\nstart:  d\n        ld a,i\n";
     let mut client = client(FILE, text);
     let operators = ["LD", "DJNZ", "SLL", "DEFB", "INCLUDE", "REPT", "copy"];
     check_offered(&mut client, FILE, "start:  d", &operators, &["MVI", ".BYTE", "HL", "start"]);
@@ -58,10 +60,39 @@ fn completion_follows_zop_and_epop_in_tdl() {
 }
 
 #[test]
+fn hover_and_tokens_follow_zop_and_epop_in_tdl() {
+    let text = " .ZOP\n .EPOP\nTWO EQU 2\n LD A,(IX+TWO)\n MOV A,B\n DEFB ']'\n .END\n";
+    let mut client = client(TDL, text);
+    let shown = client.ask("textDocument/hover", TDL, ("LD", 0), Value::Null).unwrap();
+    let shown = shown["contents"]["value"].as_str().unwrap();
+    assert!(shown.contains("`LD r,(IX+d)`") && shown.ends_with("`DD 7E 02`"), "{shown}");
+    let found = tokens_of(&mut client, TDL, text);
+    let expected = [
+        ".ZOP decorator",
+        ".EPOP decorator",
+        "TWO variable!",
+        "EQU decorator",
+        "2 number",
+        "LD keyword",
+        "A type",
+        "IX type",
+        "TWO variable",
+        "MOV keyword",
+        "A type",
+        "B type",
+        "DEFB decorator",
+        "']' string",
+        ".END decorator",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn an_inserted_file_has_the_words_of_the_place_that_inserts_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    fs::write(path("main.asm"), " .ZOP ; as in PASM\n .INSERT part\n .XZOP\n NOP\n .END\n").unwrap();
+    fs::write(path("main.asm"), " .ZOP ; as in PASM\n .INSERT part\n .XZOP\n NOP\n .END\n")
+        .unwrap();
     let part = " L\n LD A,5\n";
     fs::write(path("part.asm"), part).unwrap();
     let mut client = Client::new(Some(folder.path()));
@@ -122,7 +153,8 @@ fn actions(client: &mut Client, file: &str, line: u32) -> Vec<(String, String)> 
 
 #[test]
 fn quick_fixes_apply_to_zilogs_notation() {
-    let text = "start:  jr nz,far\n        ld a,(cuont)\n        ds 200\nfar:    ret\ncount   db 1\n";
+    let text =
+        "start:  jr nz,far\n        ld a,(cuont)\n        ds 200\nfar:    ret\ncount   db 1\n";
     let mut client = client(FILE, text);
     let is = |title: &str, old: &str, new: &str| vec![(title.to_owned(), text.replace(old, new))];
     assert_eq!(actions(&mut client, FILE, 0), is("Write jp", "jr", "jp"));
@@ -178,6 +210,28 @@ fn conditionals_macros_and_repetitions_fold() {
     assert_eq!(folds(TDL, " .EPOP\n .XEPOP\n IF 1\n NOP\n ENDIF\n .END\n"), [""; 0]);
 }
 
+#[test]
+fn a_selection_grows_from_the_word_to_the_block_and_the_text() {
+    let text = "        if 0\n        ld a,5\n        endif\n        nop\n";
+    let positions = json!([position(text, text.find("ld").unwrap())]);
+    let asked = json!({ "textDocument": { "uri": FILE }, "positions": positions });
+    let found = client(FILE, text).request("textDocument/selectionRange", asked).unwrap();
+    let ends = |one: &Value| {
+        let place = |end: &str| {
+            let place = &one["range"][end];
+            (place["line"].as_u64().unwrap(), place["character"].as_u64().unwrap())
+        };
+        (place("start"), place("end"))
+    };
+    let mut ranges = Vec::new();
+    let mut one = &found[0];
+    while !one.is_null() {
+        ranges.push(ends(one));
+        one = &one["parent"];
+    }
+    assert_eq!(ranges, [((1, 8), (1, 10)), ((1, 0), (1, 14)), ((0, 8), (2, 13)), ((0, 0), (4, 0))]);
+}
+
 /// The text with the name at `word` changed, or the error message.
 fn renamed(text: &str, word: (&str, usize), new: &str) -> Result<String, String> {
     let more = json!({ "newName": new });
@@ -192,7 +246,8 @@ fn renaming_knows_local_and_long_names() {
                 start.loop\ncounted equ 6\n.loop:  jr .loop\n";
     let changed = renamed(text, ("counter", 2), "rounds_left").unwrap();
     let expected = text.replace("counter", "rounds_left");
-    let expected = expected.replace("; rounds_left", "; counter").replace("'rounds_left'", "'counter'");
+    let expected =
+        expected.replace("; rounds_left", "; counter").replace("'rounds_left'", "'counter'");
     assert_eq!(changed, expected);
     let (first, second) = text.split_at(text.find("counted").unwrap());
     assert_eq!(
@@ -232,7 +287,8 @@ fn invalid_names_are_refused() {
 
 #[test]
 fn callers_are_found() {
-    let text = "main:   call work\n        jp z,work\n        halt\nwork:   djnz work\n        ret\n";
+    let text =
+        "main:   call work\n        jr z,work\n        halt\nwork:   djnz work\n        ret\n";
     let mut client = client(FILE, text);
     let item = client.ask("textDocument/prepareCallHierarchy", FILE, ("work:", 0), Value::Null);
     let item = item.unwrap()[0].clone();
