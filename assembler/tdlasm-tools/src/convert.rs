@@ -15,10 +15,7 @@ mod options;
 mod program;
 mod read;
 mod symbol_spelling;
-mod target;
-mod tdl_expr;
 mod write;
-mod zilog_expr;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,8 +28,7 @@ use write::ProgramFacts;
 
 use crate::source_scan::SourceScan;
 
-pub use options::{Dialect, Options};
-pub use target::Target;
+pub use options::{Dialect, Options, Target};
 
 /// A remark on the conversion that the author should review.
 #[derive(Debug, Clone, PartialEq, Eq)]

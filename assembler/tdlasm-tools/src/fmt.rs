@@ -13,18 +13,18 @@
 
 mod write;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::mnemonics::Language;
 use crate::source_scan::SourceScan;
-use crate::statement;
+use crate::statement::{self, StatementParts};
 use tdlasm::diag::DiagnosticCode;
-use tdlasm::source::{Loader, Origin, Source, SourceMap, plain_text};
+use tdlasm::source::{Loader, Origin, Source, SourceMap, normalize_path, plain_text};
 use tdlasm::{asm, module::Module};
-
-pub use crate::statement::StatementParts;
 
 /// Options for parsing the source.
 #[derive(Debug, Clone, Default)]
@@ -71,11 +71,14 @@ pub fn format(
     let name = || file.display().to_string();
     let given = text;
     let text = &*plain_text(given).0;
-    let statements =
-        Statements::read(loader, file, text, options).ok_or_else(|| Error::Size(name()))?;
+    let statements = Statements::read(loader, file, text, options, Language::default())
+        .ok_or_else(|| Error::Size(name()))?;
     let mut formatted = write::write(&statements);
     formatted.extend_from_slice(&text[statements.source().text.len()..]);
-    let outcome = |text| outcome(&Overlay { loader, file, text }, options);
+    let outcome = |text: &[u8]| {
+        let texts = BTreeMap::from([(normalize_path(file), text.to_vec())]);
+        outcome(&Overlay { loader, texts }, file, options)
+    };
     if formatted != given && outcome(text) != outcome(&formatted) {
         return Err(Error::Blanks(name()));
     }
@@ -84,56 +87,67 @@ pub fn format(
 
 /// A text as statements.
 #[derive(Debug)]
-pub struct Statements {
+pub(crate) struct Statements {
     map: SourceMap,
     /// The offset of each, and its parts; `None` if its line does not begin with a statement.
-    pub list: Vec<(usize, Option<StatementParts>)>,
+    pub(crate) list: Vec<(usize, Option<StatementParts>)>,
     /// The end of what is read of the text.
-    pub end: usize,
+    pub(crate) end: usize,
 }
 
 impl Statements {
-    /// Reads a text; `None` if it is larger than 4 GB.
-    pub fn read(loader: &dyn Loader, file: &Path, text: &[u8], options: &Options) -> Option<Self> {
+    /// Reads a text that begins in a language; `None` if it is larger than 4 GB.
+    pub(crate) fn read(
+        loader: &dyn Loader,
+        file: &Path,
+        text: &[u8],
+        options: &Options,
+        language: Language,
+    ) -> Option<Self> {
         let mut map = SourceMap::default();
         let index = map.add("".into(), Origin::File, text.to_vec())?;
         let source = map.get(index);
         let Options { include_dirs, long_symbols } = options;
         let source_scan =
             SourceScan::scan_file(loader, file, &source.text, include_dirs, *long_symbols);
-        let (list, end) = statement::statements(source, &source_scan);
+        let (list, end) = statement::statements(source, &source_scan, language);
         Some(Self { map, list, end })
     }
 
     /// The text, up to a mark of its end.
-    pub fn source(&self) -> &Source {
+    pub(crate) fn source(&self) -> &Source {
         self.map.get(0)
     }
 }
 
 /// Returns the modules of the file, and the messages about it: a text with errors keeps its bytes
 /// and its errors too.
-fn outcome(overlay: &Overlay<'_>, options: &Options) -> (Vec<Module>, Vec<DiagnosticCode>) {
+fn outcome(
+    loader: &dyn Loader,
+    file: &Path,
+    options: &Options,
+) -> (Vec<Module>, Vec<DiagnosticCode>) {
     let Options { include_dirs, long_symbols } = options.clone();
     let options = tdlasm::Options { include_dirs, long_symbols, ..tdlasm::Options::default() };
-    let outcome = asm::run(overlay, &[overlay.file.to_owned()], &options);
+    let outcome = asm::run(loader, &[file.to_owned()], &options);
     let codes = outcome.diagnostics.iter().map(|found| found.code).collect();
     (outcome.modules, codes)
 }
 
-/// A loader that replaces the text of one file.
-struct Overlay<'l> {
-    loader: &'l dyn Loader,
-    file: &'l Path,
-    text: &'l [u8],
+/// The files of a loader, with some texts replaced.
+pub(crate) struct Overlay<'l> {
+    pub(crate) loader: &'l dyn Loader,
+    /// The texts by their normalized paths.
+    pub(crate) texts: BTreeMap<PathBuf, Vec<u8>>,
 }
 
 impl Loader for Overlay<'_> {
     fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if path == self.file { Ok(self.text.to_vec()) } else { self.loader.load(path) }
+        let replaced = self.texts.get(&normalize_path(path)).cloned();
+        replaced.map_or_else(|| self.loader.load(path), Ok)
     }
 
     fn exists(&self, path: &Path) -> bool {
-        path == self.file || self.loader.exists(path)
+        self.texts.contains_key(&normalize_path(path)) || self.loader.exists(path)
     }
 }

@@ -11,7 +11,7 @@
 
 pub mod convert;
 pub mod fmt;
-pub mod mnemonics;
+mod mnemonics;
 pub mod server;
 mod source_scan;
 mod statement;

@@ -22,7 +22,6 @@ mod completion;
 mod diagnostics;
 mod documents;
 mod hover;
-mod language_server;
 mod navigate;
 mod outline;
 mod positions;
@@ -39,12 +38,13 @@ use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
-use lsp_server::Message;
-use lsp_types::notification::{Exit, Notification as _};
+use lsp_server::{ErrorCode, Message, Notification, Request, Response};
+use lsp_types::notification::{Exit, Initialized, Notification as _};
+use serde_json::Value;
 use tdlasm::asm::Options;
 use thiserror::Error;
 
-pub use language_server::LanguageServer;
+use session::Session;
 
 /// Messages that the reading thread may queue before it waits.
 const MAX_QUEUED_MESSAGES: usize = 16;
@@ -119,4 +119,108 @@ fn spawn_reader(mut input: impl BufRead + Send + 'static) -> Receiver<io::Result
         }
     });
     receiver
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Uninitialized,
+    Running,
+    ShutDown,
+}
+
+/// A language server without threads and streams, for an editor in the same process.
+///
+/// # Examples
+/// ```
+/// use serde_json::json;
+/// use tdlasm_tools::server::LanguageServer;
+///
+/// let mut server = LanguageServer::new(tdlasm::Options::default());
+/// let begin = json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } });
+/// assert!(server.handle_message(begin)?.is_some());
+/// let text = "\tMVI Q,1\n";
+/// let document = json!({ "uri": "a.asm", "languageId": "tdl", "version": 1, "text": text });
+/// let open = json!({ "method": "textDocument/didOpen", "params": { "textDocument": document } });
+/// assert!(server.handle_message(open)?.is_none());
+/// assert_eq!(server.take_notifications()[0]["params"]["uri"], "a.asm");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LanguageServer {
+    session: Session,
+    phase: Phase,
+}
+
+impl LanguageServer {
+    /// Creates a server; the editor can extend `options` by `initializationOptions`.
+    pub fn new(options: Options) -> Self {
+        Self { session: Session::new(options), phase: Phase::Uninitialized }
+    }
+
+    /// Handles a message and returns the reply, if there is one.
+    ///
+    /// # Errors
+    /// Returns an error if the value is not a message of the protocol.
+    pub fn handle_message(&mut self, message: Value) -> Result<Option<Value>, serde_json::Error> {
+        let message = serde_json::from_value(message)?;
+        self.handle(message).map(serde_json::to_value).transpose()
+    }
+
+    /// Returns the pending notifications: diagnostics that have changed.
+    pub fn take_notifications(&mut self) -> Vec<Value> {
+        self.pending_notifications()
+            .into_iter()
+            .filter_map(|one| serde_json::to_value(one).ok())
+            .collect()
+    }
+
+    fn pending_notifications(&mut self) -> Vec<Notification> {
+        self.session.pending_notifications()
+    }
+
+    /// Returns how the session has ended, if it ends now.
+    fn end(&self) -> ServerEnd {
+        if self.phase == Phase::ShutDown {
+            ServerEnd::AfterShutdown
+        } else {
+            ServerEnd::WithoutShutdown
+        }
+    }
+
+    fn handle(&mut self, message: Message) -> Option<Message> {
+        match message {
+            Message::Request(request) => Some(self.handle_request(request).into()),
+            Message::Notification(notification) if self.phase == Phase::Running => {
+                let begins = notification.method == Initialized::METHOD;
+                self.session.handle_notification(notification);
+                let registration = self.session.file_watch_registration().filter(|_| begins);
+                registration.map(Message::Request)
+            }
+            Message::Notification(_) | Message::Response(_) => None,
+        }
+    }
+
+    fn handle_request(&mut self, request: Request) -> Response {
+        let refuse = |code: ErrorCode, message: &str| {
+            Response::new_err(request.id.clone(), code as i32, message.into())
+        };
+        match (self.phase, &*request.method) {
+            (Phase::Uninitialized, "initialize") => {
+                self.phase = Phase::Running;
+                self.session.initialize(request)
+            }
+            (Phase::Uninitialized, _) => {
+                refuse(ErrorCode::ServerNotInitialized, "the first request must be initialize")
+            }
+            (Phase::ShutDown, _) => refuse(ErrorCode::InvalidRequest, "the session has ended"),
+            (Phase::Running, "initialize") => {
+                refuse(ErrorCode::InvalidRequest, "the session is already initialized")
+            }
+            (Phase::Running, "shutdown") => {
+                self.phase = Phase::ShutDown;
+                Response::new_ok(request.id, ())
+            }
+            (Phase::Running, _) => self.session.handle_request(request),
+        }
+    }
 }

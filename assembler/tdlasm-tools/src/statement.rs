@@ -1,4 +1,4 @@
-//! Finds the parts and the end of a statement of TDL: texts and arguments in brackets may span
+//! Finds the parts and the end of a statement: in TDL texts and arguments in brackets may span
 //! lines.
 //!
 //! Bodies of macros and conditional texts are read like any other lines, unless a statement is
@@ -6,42 +6,56 @@
 
 use std::ops::Range;
 
-use crate::mnemonics;
+use crate::mnemonics::{self, Language, ZilogDirective};
 use crate::source_scan::SourceScan;
 use tdlasm::source::Source;
 use tdlasm::syntax::directive::{Directive, OperandKind};
-use tdlasm::syntax::{Cursor, lex};
+use tdlasm::syntax::{Cursor, lex, zilog};
 
 /// A statement, whose lines end where the next statement's begin.
-#[derive(Debug, Default)]
-pub struct StatementParts {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StatementParts {
+    /// Whose words it has.
+    pub(crate) language: Language,
     /// Brackets that begin the line, of texts that end or begin here.
-    pub brackets: Range<usize>,
+    pub(crate) brackets: Range<usize>,
     /// The names of labels, and whether each is exported.
-    pub labels: Vec<(Range<usize>, bool)>,
+    pub(crate) labels: Vec<(Range<usize>, bool)>,
     /// The name that is assigned a value.
-    pub assigned: Range<usize>,
+    pub(crate) assigned: Range<usize>,
     /// The instruction, directive, macro or assignment operator.
-    pub operator: Range<usize>,
+    pub(crate) operator: Range<usize>,
     /// The text after the operator, on all lines of the statement, without blanks around it.
-    pub operands: Range<usize>,
+    pub(crate) operands: Range<usize>,
     /// The comment, without the blanks after it.
-    pub comment: Range<usize>,
+    pub(crate) comment: Range<usize>,
     /// `true` if blanks after the operands may be part of a macro's argument.
-    pub blanks_count: bool,
+    pub(crate) blanks_count: bool,
     /// `true` if nothing after this statement is read, as after `.END`.
-    pub last: bool,
+    pub(crate) last: bool,
     /// The end of the statement's last line.
-    pub end: usize,
+    pub(crate) end: usize,
 }
 
 /// Reads the statement at `start`, the beginning of a line; `None` if the line has none.
-fn statement(source: &Source, start: usize, source_scan: &SourceScan) -> Option<StatementParts> {
+fn statement(
+    source: &Source,
+    start: usize,
+    source_scan: &SourceScan,
+    language: Language,
+) -> Option<StatementParts> {
     let text = &source.text[..];
     let mut scan = Scanner::new(source, source_scan, start..text.len());
-    let mut parts = StatementParts { brackets: scan.brackets(), ..StatementParts::default() };
+    let brackets = scan.brackets();
+    let mut parts = StatementParts { language, brackets, ..StatementParts::default() };
     (parts.labels, parts.assigned) = scan.names();
     parts.operator = scan.operator(!parts.assigned.is_empty());
+    if language.has_zilog_directives
+        && parts.assigned.is_empty()
+        && let Some(operator) = scan.defining_operator(true)
+    {
+        parts.assigned = std::mem::replace(&mut parts.operator, operator);
+    }
     if parts.operator.is_empty() && !scan.cursor.at_statement_end() {
         return None;
     }
@@ -62,16 +76,60 @@ fn statement(source: &Source, start: usize, source_scan: &SourceScan) -> Option<
     Some(parts)
 }
 
+/// Reads the line at `start` in Zilog's notation.
+fn zilog_statement(source: &Source, start: usize, source_scan: &SourceScan) -> StatementParts {
+    let text = &source.text[..];
+    let end = line_end(text, start);
+    let code_end = start + zilog::code_length(&text[start..end]);
+    let comment = code_end..code_end + text[code_end..end].trim_ascii_end().len();
+    let language = Language::ZILOG;
+    let mut parts = StatementParts { language, comment, end, ..StatementParts::default() };
+    let mut scan = Scanner::new(source, source_scan, start..code_end);
+    loop {
+        let word = scan.zilog_word();
+        if word.is_empty() {
+            break;
+        }
+        let name = scan.here() - word.len()..scan.here();
+        let is_known = language.is_operator(word) || source_scan.is_redefined(word);
+        let colons = usize::from(scan.cursor.eat(b':')) + usize::from(scan.cursor.eat(b':'));
+        let may_be_label = colons > 0 || name.start == start;
+        if let Some(operator) = scan.defining_operator(may_be_label) {
+            (parts.assigned, parts.operator) = (name, operator);
+            break;
+        }
+        let mut ahead = Scanner { cursor: scan.cursor.clone(), ..scan };
+        let is_before_operator = language.is_operator(ahead.zilog_word());
+        if colons == 0 && (is_known || !(may_be_label || is_before_operator)) {
+            parts.operator = name;
+            break;
+        }
+        parts.labels.push((name, colons == 2));
+    }
+    scan.cursor.skip_blanks();
+    let first = scan.here();
+    parts.operands = first..first + text[first..code_end].trim_ascii_end().len();
+    parts
+}
+
+/// Reads the statements of a text that begins in a language; also returns the end of the last one.
 pub(crate) fn statements(
     source: &Source,
     source_scan: &SourceScan,
+    mut language: Language,
 ) -> (Vec<(usize, Option<StatementParts>)>, usize) {
     let text = &source.text[..];
     let mut found = Vec::new();
     let mut at = 0;
     let mut depth = 0;
     while at < text.len() {
-        let parts = statement(source, at, source_scan);
+        let parts = match language.is_zilog {
+            true => Some(zilog_statement(source, at, source_scan)),
+            false => statement(source, at, source_scan, language),
+        };
+        if let Some(parts) = &parts {
+            language = language.behind(&text[parts.operator.clone()]);
+        }
         let last = depth == 0 && parts.as_ref().is_some_and(|parts| parts.last);
         let end = parts.as_ref().map_or_else(|| line_end(text, at), |parts| parts.end);
         let next = next_line(text, end);
@@ -194,6 +252,34 @@ impl<'t> Scanner<'t> {
         start..self.here()
     }
 
+    /// The symbol of Zilog's notation behind blanks, perhaps an empty one.
+    fn zilog_word(&mut self) -> &'t [u8] {
+        self.cursor.skip_blanks();
+        let word = zilog::symbol(self.cursor.rest());
+        self.cursor.advance(word.len());
+        word
+    }
+
+    /// The directive of M80 that defines the name before it. `SET` is also an instruction, which has
+    /// two operands.
+    fn defining_operator(&mut self, may_be_set: bool) -> Option<Range<usize>> {
+        use ZilogDirective::{Constant, Macro, Variable};
+        let mut ahead = Scanner { cursor: self.cursor.clone(), ..*self };
+        let word = ahead.zilog_word();
+        let is_set = || {
+            let rest = ahead.cursor.rest();
+            let code = &rest[..zilog::code_length(rest)];
+            word.eq_ignore_ascii_case(b"SET") && zilog::split_operands(code, false).len() == 1
+        };
+        let is_defining = match ZilogDirective::from_word(word) {
+            Some(directive) => matches!(directive, Constant | Variable | Macro),
+            None if word.is_empty() => ahead.cursor.eat(b'='),
+            None => may_be_set && is_set(),
+        };
+        self.cursor = if is_defining { ahead.cursor } else { return None };
+        Some(self.here() - word.len().max(1)..self.here())
+    }
+
     /// Labels, and the name before an assignment operator.
     pub(crate) fn names(&mut self) -> (Vec<(Range<usize>, bool)>, Range<usize>) {
         let mut labels = Vec::new();
@@ -256,7 +342,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn statement_operands(&mut self, operator: &Range<usize>) {
+    /// Moves behind the operands of an operator, up to a bracket that closes a block.
+    pub(crate) fn statement_operands(&mut self, operator: &Range<usize>) {
         let word = self.slice(operator);
         if word.is_empty() || word[0] == b'=' {
             return if word.contains(&b'\\') { self.texts(1) } else { self.expressions(true) };

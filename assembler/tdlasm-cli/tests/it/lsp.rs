@@ -8,3 +8,4 @@ mod renaming;
 mod session;
 mod typing;
 mod words;
+mod zilog;

@@ -184,7 +184,7 @@ test("the server asks for changed files to be watched, if the client can do that
   await session.begin();
   const [{ method, registerOptions }] = await session.registered;
   assert.equal(method, "workspace/didChangeWatchedFiles");
-  assert.deepEqual(registerOptions.watchers.map((one) => one.globPattern), ["**/*.{asm,ASM}", "**/tdl.toml"]);
+  assert.deepEqual(registerOptions.watchers.map((one) => one.globPattern), ["**/*.{asm,ASM,z80,Z80}", "**/tdl.toml"]);
   assert.equal(await session.end(), 0);
   session = new Session(folder);
   await session.begin(false);

@@ -2,41 +2,20 @@
 
 pub(crate) const TAB_WIDTH: usize = 8;
 
-#[derive(Debug)]
-pub(super) struct LineWriter<'o> {
-    out: &'o mut Vec<u8>,
-    /// The start of the line in `out`.
-    start: usize,
-}
-
-impl<'o> LineWriter<'o> {
-    pub(super) fn resume(out: &'o mut Vec<u8>, start: usize) -> Self {
-        Self { out, start }
+/// Writes blanks up to the column `target` of the line that begins at `start`, at least one, as
+/// `model` has them: with tabs if that has some.
+pub(crate) fn align(out: &mut Vec<u8>, start: usize, target: usize, model: &[u8]) {
+    let tabs = model.contains(&b'\t');
+    let mut at = column(&out[start..]);
+    if at >= target {
+        out.push(if tabs { b'\t' } else { b' ' });
+        return;
     }
-
-    pub(super) fn push(&mut self, text: &[u8]) {
-        self.out.extend_from_slice(text);
+    while tabs && (at / TAB_WIDTH + 1) * TAB_WIDTH <= target {
+        out.push(b'\t');
+        at = (at / TAB_WIDTH + 1) * TAB_WIDTH;
     }
-
-    /// Writes blanks up to `target`, at least one, as `model` has them: with tabs if that has some.
-    pub(super) fn align(&mut self, target: usize, model: &[u8]) {
-        let tabs = model.contains(&b'\t');
-        let mut at = column(&self.out[self.start..]);
-        if at >= target {
-            self.out.push(if tabs { b'\t' } else { b' ' });
-            return;
-        }
-        while tabs && (at / TAB_WIDTH + 1) * TAB_WIDTH <= target {
-            self.out.push(b'\t');
-            at = (at / TAB_WIDTH + 1) * TAB_WIDTH;
-        }
-        self.out.extend(std::iter::repeat_n(b' ', target - at));
-    }
-
-    /// Writes the blanks between two parts: a single one stays, others reach to the same column.
-    pub(super) fn gap(&mut self, target: usize, model: &[u8]) {
-        if model == b" " { self.out.push(b' ') } else { self.align(target, model) }
-    }
+    out.extend(std::iter::repeat_n(b' ', target - at));
 }
 
 /// The column after a text that begins a line, from 0.
@@ -55,9 +34,8 @@ mod tests {
 
     fn aligned(text: &str, target: usize, model: &str) -> String {
         let mut out = b"first line\n".to_vec();
-        let mut line = LineWriter::resume(&mut out, 11);
-        line.push(text.as_bytes());
-        line.align(target, model.as_bytes());
+        out.extend_from_slice(text.as_bytes());
+        align(&mut out, 11, target, model.as_bytes());
         String::from_utf8(out[11..].to_vec()).unwrap()
     }
 

@@ -4,11 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use tdlasm::syntax::lex;
 
-use super::columns::{LineWriter, column};
+use super::columns::{align, column};
 use super::expr::Node;
-use super::options::{Dialect, Options};
+use super::options::{Dialect, Options, Target};
 use super::program::{Body, ConvertResult, Statement, Unconverted};
-use super::target::Target;
 use super::write::{AssignmentFacts, ProgramFacts, StatementWriter};
 use crate::mnemonics;
 
@@ -345,9 +344,8 @@ impl<'t, 'k> Converter<'t, 'k> {
 
     /// Writes operator, operands and comment; what stands before them in the source ends at `at`.
     fn fields(&mut self, statement: &Statement<'t>, written: &str, operands: &[u8], at: usize) {
-        let mut out = std::mem::take(&mut self.output.text);
-        let line_start = memchr::memrchr2(b'\n', b'\r', &out).map_or(0, |end| end + 1);
-        let mut line = LineWriter::resume(&mut out, line_start);
+        let out = &self.output.text;
+        let line = memchr::memrchr2(b'\n', b'\r', out).map_or(0, |end| end + 1);
         let operator = statement.operator;
         let mut end = at;
         if !written.is_empty() {
@@ -357,14 +355,15 @@ impl<'t, 'k> Converter<'t, 'k> {
             if names == 0 || names > 1 && self.options.to == Dialect::Zilog && !blanks.is_empty() {
                 // A second label was moved to a line of its own, so the column after it has no
                 // meaning.
-                line.push(blanks);
+                self.output.text.extend_from_slice(blanks);
             } else {
                 let own = self.column(statement, operator.start);
                 // A single blank may be all that a long label left.
                 let usual = self.style.operator.unwrap_or(0).min(own);
-                line.align(if blanks == b" " { usual } else { own }, blanks);
+                let target = if blanks == b" " { usual } else { own };
+                align(&mut self.output.text, line, target, blanks);
             }
-            line.push(written.as_bytes());
+            self.output.text.extend_from_slice(written.as_bytes());
             end = statement.end.max(operator.end);
         }
         if !operands.is_empty() {
@@ -372,17 +371,22 @@ impl<'t, 'k> Converter<'t, 'k> {
             let start = operator.end + blanks.len();
             let own = (start < end).then(|| (blanks, self.column(statement, start)));
             let (model, target) = own.or(self.style.operands).unwrap_or((b" ", 0));
-            line.gap(target, model);
-            line.push(operands);
+            self.gap(line, target, model);
+            self.output.text.extend_from_slice(operands);
         }
         let blanks = self.blanks(end);
         let rest = &self.text[end + blanks.len()..statement.span.end];
         if rest.is_empty() || blanks.is_empty() {
-            line.push(blanks);
+            self.output.text.extend_from_slice(blanks);
         } else {
-            line.gap(self.column(statement, end + blanks.len()), blanks);
+            self.gap(line, self.column(statement, end + blanks.len()), blanks);
         }
-        line.push(rest);
-        self.output.text = out;
+        self.output.text.extend_from_slice(rest);
+    }
+
+    /// Writes the blanks between two parts: a single one stays, others reach to the same column.
+    fn gap(&mut self, line: usize, target: usize, model: &[u8]) {
+        let target = if model == b" " { 0 } else { target };
+        align(&mut self.output.text, line, target, model);
     }
 }

@@ -10,11 +10,9 @@ use tdlasm::asm;
 use tdlasm::listing::ListingLine;
 use tdlasm::module::Module;
 use tdlasm::source::{Loader, MemoryLoader, Origin, SourceMap, Span};
-use tdlasm::syntax::directive::{Directive, ObjectFormOption, OperandKind, Synonym};
-use tdlasm::syntax::{Cursor, lex};
+use tdlasm::syntax::directive::{Directive, ObjectFormOption, Synonym};
 
-use super::options::Options;
-use super::target::Target;
+use super::options::{Options, Target};
 use crate::mnemonics::tdl_forms;
 use crate::source_scan::SourceScan;
 use crate::statement::Scanner;
@@ -239,11 +237,15 @@ impl<'a> ExpansionWriter<'a> {
         let mut scanner = Scanner::new(source, self.scan, range);
         let mut plain = scanner.brackets().is_empty();
         let (labels, assigned) = scanner.names();
-        let operator = if assigned.is_empty() { scanner.operator(false) } else { assigned };
+        let (is_assigned, from) = (!assigned.is_empty(), scanner.cursor.rest());
+        let sign = scanner.operator(is_assigned);
+        let (operator, rest) = match is_assigned {
+            true => (assigned, from),
+            false => (sign.clone(), scanner.cursor.rest()),
+        };
+        scanner.statement_operands(&sign);
         let operator = &source.text[operator];
-        let rest = scanner.cursor.rest();
-        let directive = Directive::from_word(self.scan.original_name(operator));
-        let operands = &rest[..operands_end(rest, directive)];
+        let operands = &rest[..rest.len() - scanner.cursor.rest().len()];
         let behind = rest[operands.len()..].trim_ascii_start();
         plain &= matches!(behind.first(), None | Some(b';'));
         let labels = labels.into_iter().map(|(name, exported)| (&source.text[name], exported));
@@ -312,32 +314,4 @@ fn assignment(line: &ListingLine, parts: &Parts<'_>) -> Option<Vec<u8>> {
 fn bytes(bytes: &[u8]) -> Vec<u8> {
     let numbers: Vec<String> = bytes.iter().map(|byte| format!("0{byte:02X}H")).collect();
     format!(".BYTE {}", numbers.join(",")).into_bytes()
-}
-
-/// The length of the operands: up to a comment, the line's end, or a bracket that closes a block.
-fn operands_end(text: &[u8], directive: Option<Directive>) -> usize {
-    let mut cursor = Cursor::new(text, text.len() as u32);
-    let kind = directive.map(Directive::operands);
-    let texts = matches!(kind, Some(OperandKind::Text | OperandKind::Texts));
-    while let Some(byte) = cursor.peek() {
-        match byte {
-            b';' | b'\n' | b'\r' | b']' => break,
-            b'[' => {
-                let end = memchr::memchr(b']', cursor.rest()).map_or(1, |length| length + 1);
-                cursor.advance(end);
-            }
-            byte if texts && !lex::is_blank(byte) => {
-                if cursor.take(lex::delimited_text).is_none() {
-                    cursor.advance(1);
-                }
-            }
-            b'\'' | b'"' => {
-                if cursor.take(lex::quoted).is_none() {
-                    cursor.advance(1);
-                }
-            }
-            _ => cursor.advance(1),
-        }
-    }
-    text.len() - cursor.rest().len()
 }

@@ -1,9 +1,7 @@
 //! Parses a source into statements, and finds those without a counterpart.
 
 mod tdl;
-mod tdl_instruction;
 mod zilog;
-mod zilog_instruction;
 
 use rustc_hash::FxHashMap;
 use tdlasm::source::Source;

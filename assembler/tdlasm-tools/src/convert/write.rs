@@ -2,6 +2,7 @@
 
 mod tdl;
 mod zilog;
+mod zilog_expr;
 
 use std::borrow::Cow;
 
@@ -9,12 +10,13 @@ use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::expr::BinaryOp;
 
 use super::expr::{Node, Number, Unary};
-use super::options::Dialect;
+use super::options::{Dialect, Target};
 use super::program::{Body, ConvertResult, Spaced, Unconverted};
 use super::symbol_spelling::{Scopes, SpellingMap};
-use super::target::Target;
 use crate::mnemonics::{ZilogDirective, written_name};
 use crate::source_scan::SourceScan;
+
+pub(super) use zilog_expr::{SIGN_DISAGREEMENT, has_sign, is_product, is_sum};
 
 /// What is known of a program before it is written.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Statements;
-use crate::convert::columns::{TAB_WIDTH, column};
+use crate::convert::columns::{TAB_WIDTH, align, column};
 use crate::statement::{StatementParts, line_end, next_line};
 
 /// The column of operators, from 0.
@@ -73,8 +73,7 @@ impl Writer<'_> {
     }
 
     fn blanks_to(&mut self, target: usize) {
-        let count = target.saturating_sub(self.column()).max(1);
-        self.out.extend(std::iter::repeat_n(b' ', count));
+        align(&mut self.out, self.line, target, b" ");
     }
 
     fn statement(&mut self, start: usize, parts: &StatementParts) {

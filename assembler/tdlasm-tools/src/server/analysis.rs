@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use tdlasm::Notation;
 use tdlasm::asm::{self, Assembly, Options};
 use tdlasm::listing::ListingLine;
-use tdlasm::references::{Name, NameKind, ReferenceRole, References, SourceOrigin};
+use tdlasm::references::{Name, NameKind, Reference, ReferenceRole, References, SourceOrigin};
 use tdlasm::source::{Loader, Origin, Source, Span, normalize_path};
+use tdlasm::syntax::lex;
+
+use crate::mnemonics::Language;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileReference {
@@ -88,9 +91,22 @@ impl Analysis {
         self.assembly.references.written(&self.assembly.sources, span)
     }
 
-    /// Returns `true` if the source is in Zilog's notation.
-    pub(super) fn is_zilog(&self) -> bool {
-        self.options.clone().for_source(&self.root).notation == Notation::Zilog
+    /// Returns the language in which a file begins: that of its first statement, which statements
+    /// before it in other files may have changed.
+    pub(super) fn language(&self, path: &Path) -> Option<Language> {
+        let file = self.file(path)?;
+        if self.options.clone().for_source(&self.root).notation == Notation::Zilog {
+            return Some(Language::ZILOG);
+        }
+        let sources = &self.assembly.sources;
+        let lines = self.assembly.listing.lines();
+        let before =
+            lines.take_while(|line| self.file_of(sources.source_at(line.span.start)) != Some(file));
+        Some(before.fold(Language::default(), |language, line| {
+            let code = sources.slice(line.span).split(|byte| *byte == b';').next();
+            let words = code.unwrap_or_default().split(|byte| !lex::is_symbol(*byte));
+            words.fold(language, Language::behind)
+        }))
     }
 
     /// Returns `true` if a file is a source or an included file of this program.
@@ -125,47 +141,38 @@ impl Analysis {
     /// Returns all references, sorted by file and offset.
     pub(super) fn file_references(&self) -> &[FileReference] {
         self.places.get_or_init(|| {
-            let mut places: Vec<FileReference> = self.references_with_role(|_| true).collect();
+            let Assembly { references, sources, .. } = &self.assembly;
+            let in_file = |mention: &Reference| {
+                let written = references.written(sources, mention.span)?;
+                let (file, range) = self.in_file(written.span)?;
+                Some(FileReference {
+                    file,
+                    start: range.start as u32,
+                    end: range.end as u32,
+                    name: mention.name,
+                    role: mention.role,
+                    whole: written.whole,
+                })
+            };
+            let mut places: Vec<_> = references.entries.iter().filter_map(in_file).collect();
             places.sort_unstable();
             places.dedup();
             places
         })
     }
 
-    pub(super) fn file_references_in(&self, file: u32) -> &[FileReference] {
+    /// Returns the references in a file; none if it is not of this program.
+    pub(super) fn references_in(&self, path: &Path) -> &[FileReference] {
+        let Some(file) = self.file(path) else { return &[] };
         let places = self.file_references();
         let start = places.partition_point(|place| place.file < file);
         let end = places.partition_point(|place| place.file <= file);
         &places[start..end]
     }
 
-    /// Returns the definitions, sorted by file and offset.
-    pub(super) fn definitions(&self) -> Vec<FileReference> {
-        let mut places: Vec<FileReference> =
-            self.references_with_role(|role| role != ReferenceRole::Use).collect();
-        places.sort_unstable();
-        places.dedup();
-        places
-    }
-
-    fn references_with_role(
-        &self,
-        is_wanted: impl Fn(ReferenceRole) -> bool,
-    ) -> impl Iterator<Item = FileReference> {
-        let Assembly { references, sources, .. } = &self.assembly;
-        let wanted = references.entries.iter().filter(move |mention| is_wanted(mention.role));
-        wanted.filter_map(|mention| {
-            let written = references.written(sources, mention.span)?;
-            let (file, range) = self.in_file(written.span)?;
-            Some(FileReference {
-                file,
-                start: range.start as u32,
-                end: range.end as u32,
-                name: mention.name,
-                role: mention.role,
-                whole: written.whole,
-            })
-        })
+    /// Returns the definitions and declarations, sorted by file and offset.
+    pub(super) fn definitions(&self) -> impl Iterator<Item = &FileReference> {
+        self.file_references().iter().filter(|place| place.role != ReferenceRole::Use)
     }
 
     /// Returns the references at an offset; several if the text is assembled more than once.

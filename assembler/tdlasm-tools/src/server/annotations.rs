@@ -2,12 +2,11 @@
 //! ranges around a position.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use lsp_types::{CodeLens, Command, InlayHint, InlayHintLabel, Position, SelectionRange};
 use serde_json::Value;
 use tdlasm::listing::{ListingLine, straight_path};
-use tdlasm::references::NameKind;
+use tdlasm::references::{NameKind, ReferenceRole};
 
 use super::outline;
 use super::words::word_at;
@@ -55,12 +54,12 @@ fn instruction_label(line: &ListingLine) -> Option<String> {
 pub(super) fn lenses(file: &File<'_>) -> Vec<CodeLens> {
     let lines = file.lines();
     let Some(program) = file.programs().next() else { return Vec::new() };
-    let index = program.file(&file.path);
     let assembly = &program.assembly;
     let mut lenses = Vec::new();
-    for place in program.definitions().into_iter().filter(|place| Some(place.file) == index) {
+    for place in program.references_in(&file.path) {
         let name = program.name(place.name);
-        if name.kind != NameKind::Label || !name.exported {
+        let is_routine = name.kind == NameKind::Label && name.exported;
+        if !is_routine || place.role != ReferenceRole::Definition {
             continue;
         }
         let path = straight_path(&assembly.listing, &assembly.modules, &name.spelling);
@@ -80,17 +79,14 @@ pub(super) fn selection(file: &File<'_>, position: Position) -> SelectionRange {
     let text = &file.text;
     let lines = file.lines();
     let offset = lines.offset(position);
-    let mut brackets: Vec<Range<usize>> = outline::pairs(text)
-        .into_iter()
-        .map(|pair| pair.open..pair.close + 1)
-        .filter(|pair| pair.contains(&offset))
-        .collect();
-    brackets.sort_by_key(|pair| std::cmp::Reverse(pair.len()));
+    let mut blocks = outline::blocks(file);
+    blocks.retain(|block| block.contains(&offset));
+    blocks.sort_by_key(|block| std::cmp::Reverse(block.len()));
     let whole = std::iter::once(0..text.len());
     let inner = [lines.line_range(lines.line(offset)), word_at(file, offset)];
     let mut nested: Option<SelectionRange> = None;
     let mut outer = 0..text.len();
-    for range in whole.chain(brackets).chain(inner) {
+    for range in whole.chain(blocks).chain(inner) {
         // Each range contains the next; an empty word selects nothing.
         let is_within = outer.start <= range.start && range.end <= outer.end;
         if is_within && !range.is_empty() && (nested.is_none() || range != outer) {
@@ -113,32 +109,25 @@ pub(super) fn test_lenses(file: &File<'_>) -> Vec<CodeLens> {
     let lines = file.lines();
     let line = |at: usize| String::from_utf8_lossy(lines.get(at)).trim().to_owned();
     let mut found = Vec::new();
-    // The line of the table that has no name yet, and the commands for it.
-    let mut table: Option<(usize, &[_])> = None;
-    for at in 0..lines.count() {
-        let line = line(at);
-        if line.starts_with('[') {
-            table = match line.split(']').next() {
-                Some("[[case") => Some((at, &[RUN, DEBUG])),
-                Some("[[property") => Some((at, &[RUN])),
-                _ => None,
-            };
-        } else if let Some((first, commands)) = table
-            && let Some(name) = name(&line)
-        {
-            table = None;
-            let range = lines.range(lines.line_range(first));
-            let lens = |(title, command): &(&str, &str)| CodeLens {
-                range,
-                command: Some(Command {
-                    title: (*title).to_owned(),
-                    command: (*command).to_owned(),
-                    arguments: Some(vec![file.path.display().to_string().into(), name.clone()]),
-                }),
-                data: None,
-            };
-            found.extend(commands.iter().map(lens));
-        }
+    for first in 0..lines.count() {
+        let commands: &[_] = match line(first).split(']').next() {
+            Some("[[case") => &[RUN, DEBUG],
+            Some("[[property") => &[RUN],
+            _ => continue,
+        };
+        let mut table =
+            (first + 1..lines.count()).map(line).take_while(|line| !line.starts_with('['));
+        let Some(name) = table.find_map(|line| name(&line)) else { continue };
+        let range = lines.range(lines.line_range(first));
+        found.extend(commands.iter().map(|(title, command)| CodeLens {
+            range,
+            command: Some(Command {
+                title: (*title).to_owned(),
+                command: (*command).to_owned(),
+                arguments: Some(vec![file.path.display().to_string().into(), name.clone()]),
+            }),
+            data: None,
+        }));
     }
     found
 }

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use crate::mnemonics::{Language, SECTIONS};
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionResponse, CompletionTextEdit,
     TextEdit,
 };
-use tdlasm::isa::{FORMS, Form, Register};
 use tdlasm::listing::RelocValue;
 use tdlasm::references::NameKind;
 
 use super::analysis::Analysis;
-use super::words::{Field, field_at};
+use super::words::{Field, Place, place_at};
 use super::workspace::File;
 
 /// The maximum number of symbols in a reply; the list is incomplete beyond it.
@@ -20,23 +20,21 @@ const MAX_COMPLETIONS: usize = 400;
 /// Returns the completions at an offset of a file; the editor filters them by the word there. If
 /// there are more than [`MAX_COMPLETIONS`] symbols, only those that match the word, nearest first.
 pub(super) fn completion(file: &File<'_>, offset: usize) -> CompletionResponse {
-    let mut found = Vec::new();
-    let (field, word) = match field_at(file, offset) {
-        None | Some((Field::Comment, _)) => return CompletionResponse::Array(found),
-        Some(at) => at,
+    let none = CompletionResponse::Array(Vec::new());
+    let Some(Place { field, word, statement }) = place_at(file, offset) else { return none };
+    let operator = &file.text[statement.operator.clone()];
+    let mut found = match field {
+        Field::Comment => return none,
+        Field::Operands => operands(statement.language, operator),
+        Field::Name | Field::Operator => operators(statement.language),
     };
-    match field {
-        Field::Operands => registers(&mut found),
-        _ => operators(&mut found),
-    }
     let mut names = SymbolCandidates { field, found: BTreeMap::new() };
     for program in file.programs() {
         names.add(program, file, offset);
     }
     let typed = &file.text[word.start..offset.clamp(word.start, word.end)];
     let is_incomplete = names.found.len() > MAX_COMPLETIONS;
-    let chosen = if is_incomplete { names.matching(typed) } else { names.all() };
-    found.extend(chosen);
+    found.extend(if is_incomplete { names.matching(typed) } else { names.all() });
     let range = file.lines().range(word.start..offset.max(word.start));
     for one in &mut found {
         let edit = TextEdit::new(range, one.label.clone());
@@ -137,23 +135,19 @@ fn item(label: &str, kind: CompletionItemKind, detail: String) -> CompletionItem
     }
 }
 
-fn operators(found: &mut Vec<CompletionItem>) {
-    for forms in FORMS.chunk_by(|one, other| one.mnemonic == other.mnemonic) {
-        let patterns: Vec<String> = forms.iter().map(Form::pattern).collect();
-        found.push(item(forms[0].mnemonic, CompletionItemKind::KEYWORD, patterns.join(" | ")));
-    }
-    for (name, _) in tdlasm::syntax::directive::Directive::NAMES {
-        found.push(item(name, CompletionItemKind::KEYWORD, "directive".into()));
-    }
+fn operators(language: Language) -> Vec<CompletionItem> {
+    let keyword = |name, detail| item(name, CompletionItemKind::KEYWORD, detail);
+    let instructions = language.instructions().into_iter();
+    let instructions = instructions.map(|(name, patterns)| keyword(name, patterns.join(" | ")));
+    let directives = language.directives().into_iter();
+    instructions.chain(directives.map(|name| keyword(name, "directive".into()))).collect()
 }
 
-fn registers(found: &mut Vec<CompletionItem>) {
-    for (name, _) in Register::NAMES {
-        found.push(item(name, CompletionItemKind::CONSTANT, "register".into()));
-    }
-    for name in [".PROG.", ".DATA.", ".BLNK."] {
-        found.push(item(name, CompletionItemKind::MODULE, "section".into()));
-    }
+fn operands(language: Language, operator: &[u8]) -> Vec<CompletionItem> {
+    let register = |name| item(name, CompletionItemKind::CONSTANT, "register".into());
+    let section = |name| item(name, CompletionItemKind::MODULE, "section".into());
+    let sections = SECTIONS.into_iter().filter(|_| !language.is_zilog).map(section);
+    language.registers(operator).into_iter().map(register).chain(sections).collect()
 }
 
 fn item_kind(kind: NameKind) -> CompletionItemKind {

@@ -59,30 +59,26 @@ impl PublishedDiagnostics {
 
 /// Returns the diagnostics of each open file, and of other files of their programs that have some.
 fn collect(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
-    let mut found: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
-    for path in workspace.documents.open.keys() {
-        found.insert(path.clone(), Vec::new());
-    }
+    let open = &workspace.documents.open;
+    // The text of a project file's error contains the position.
+    let errors = workspace.projects.errors().into_iter();
+    let mut all: Vec<_> = errors.map(|(path, message)| (path, error(message))).collect();
     for program in workspace.programs() {
-        let open = |file: &PathBuf| workspace.documents.open.contains_key(file);
+        let is_open = |one: &Analysis| one.files.iter().any(|file| open.contains_key(file));
         let modules = workspace.linked_modules(program);
-        if modules.iter().flat_map(|one| &one.files).any(open) {
-            for (path, message) in missing_exports(&modules) {
-                found.entry(path).or_default().push(message);
-            }
+        if modules.iter().any(|one| is_open(one)) {
+            all.extend(missing_exports(&modules));
         }
-        if program.files.iter().any(open) {
-            for (path, message) in DiagnosticConverter::new(program).messages() {
-                let messages = found.entry(path).or_default();
-                if !messages.contains(&message) {
-                    messages.push(message);
-                }
-            }
+        if is_open(program) {
+            all.extend(DiagnosticConverter::new(program).messages());
         }
     }
-    for (path, message) in workspace.projects.errors() {
-        // Its text contains the position.
-        found.entry(path).or_default().push(error(message));
+    let mut found: BTreeMap<_, Vec<_>> = open.keys().map(|path| (path.clone(), vec![])).collect();
+    for (path, message) in all {
+        let messages = found.entry(path).or_default();
+        if !messages.contains(&message) {
+            messages.push(message);
+        }
     }
     found
 }
@@ -102,15 +98,16 @@ fn missing_exports(modules: &[&Analysis]) -> Vec<(PathBuf, Diagnostic)> {
         .flat_map(|module| module.symbols.iter().filter(is_defined))
         .map(|symbol| symbol.name.as_str())
         .collect();
-    let is_missing = |symbol: &&Symbol| {
-        symbol.value == SymbolValue::Undefined && !exported.contains(symbol.name.as_str())
-    };
-    let missing_of = |program: &&Analysis| {
+    let mut missing = Vec::new();
+    for program in modules {
         let symbols = program.assembly.modules.iter().flat_map(|module| module.symbols.iter());
-        let missing = symbols.filter(is_missing);
-        missing.filter_map(|symbol| missing_export(program, symbol)).collect::<Vec<_>>()
-    };
-    modules.iter().flat_map(missing_of).collect()
+        missing.extend(symbols.filter_map(|symbol| {
+            let is_external = symbol.value == SymbolValue::Undefined;
+            let is_missing = is_external && !exported.contains(symbol.name.as_str());
+            is_missing.then(|| missing_export(program, symbol))?
+        }));
+    }
+    missing
 }
 
 fn missing_export(program: &Analysis, symbol: &Symbol) -> Option<(PathBuf, Diagnostic)> {

@@ -1,6 +1,6 @@
 //! Open documents of the editor, which override the files on the disk.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -27,23 +27,6 @@ pub(super) fn apply_changes(text: &mut String, changes: Vec<TextDocumentContentC
 #[derive(Debug, Default)]
 pub(super) struct Documents {
     pub(super) open: HashMap<PathBuf, TextDocumentItem>,
-}
-
-/// The files of the workspace with some texts replaced.
-pub(super) struct Overlay<'d> {
-    pub(super) documents: &'d Documents,
-    pub(super) texts: BTreeMap<PathBuf, Vec<u8>>,
-}
-
-impl Loader for Overlay<'_> {
-    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let changed = self.texts.get(&normalize_path(path)).cloned();
-        changed.map_or_else(|| self.documents.load(path), Ok)
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        self.documents.exists(path)
-    }
 }
 
 impl Loader for Documents {

@@ -1,10 +1,7 @@
 //! Hover texts for the word under the cursor.
 
-use std::ops::Range;
-
-use crate::mnemonics;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
-use tdlasm::isa::{self, Form, decode};
+use tdlasm::isa::{Form, decode};
 use tdlasm::listing::{ListingLine, RelocValue};
 use tdlasm::references::{NameKind, ReferenceRole};
 use tdlasm::syntax::directive::Directive;
@@ -12,7 +9,7 @@ use tdlasm::syntax::{lex, zilog};
 
 use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence};
-use super::words::{Field, field_at, word_at};
+use super::words::{Field, Place, place_at};
 use super::workspace::File;
 
 /// The manual, with an item for each directive. A copy of docs/LANGUAGE.md, since a package contains
@@ -20,50 +17,11 @@ use super::workspace::File;
 const MANUAL: &str = include_str!("manual.md");
 
 pub(super) fn hover(file: &File<'_>, offset: usize) -> Option<Hover> {
-    let text = &file.text;
-    let is_zilog = file.is_zilog();
-    let word = word_at(file, offset);
-    let shown = |value: String, word: Range<usize>| {
-        let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
-        Hover { contents, range: Some(file.lines().range(word)) }
-    };
-    // Most names are found without parsing all of the text.
-    if !is_behind_semicolon(text, offset)
-        && !is_language(&text[word.clone()], is_zilog)
-        && let Some(markdown) = symbol(file, offset)
-    {
-        return Some(shown(markdown, word));
-    }
-    let (field, word) = match is_zilog {
-        true if is_behind_semicolon(text, offset) => (Field::Comment, word),
-        true => (Field::Operator, word),
-        false => field_at(file, offset)?,
-    };
-    if field == Field::Comment {
-        return None;
-    }
-    let operator = || operator(file, field, &word, is_zilog);
-    let number = || number(file, &word, is_zilog);
-    let markdown = symbol(file, offset).or_else(operator).or_else(number)?;
-    Some(shown(markdown, word))
-}
-
-/// Whether an offset may be in a comment.
-fn is_behind_semicolon(text: &[u8], offset: usize) -> bool {
-    let before = text[..offset.min(text.len())].iter().rev();
-    before.take_while(|byte| !matches!(byte, b'\n' | b'\r')).any(|byte| *byte == b';')
-}
-
-fn is_language(word: &[u8], is_zilog: bool) -> bool {
-    !forms(word, is_zilog).is_empty() || Directive::from_word(word).is_some()
-}
-
-/// Returns the forms of a mnemonic of the notation; empty if the word is none.
-fn forms(word: &[u8], is_zilog: bool) -> Vec<&'static Form> {
-    match is_zilog {
-        true => isa::zilog::forms(word).to_vec(),
-        false => mnemonics::tdl_forms(word).iter().collect(),
-    }
+    let place = place_at(file, offset).filter(|place| place.field != Field::Comment)?;
+    let found = symbol(file, offset).or_else(|| operator(file, &place));
+    let value = found.or_else(|| number(file, &place))?;
+    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+    Some(Hover { contents, range: Some(file.lines().range(place.word)) })
 }
 
 /// Returns the value of a name, and its author's comment.
@@ -129,15 +87,14 @@ fn format_number(number: u16) -> String {
 }
 
 /// Returns the number that a word is, in the radix in force there, in all bases.
-fn number(file: &File<'_>, word: &Range<usize>, is_zilog: bool) -> Option<String> {
-    let text = &file.text;
-    let spelling = String::from_utf8_lossy(&text[word.clone()]);
+fn number(file: &File<'_>, Place { word, statement, .. }: &Place) -> Option<String> {
+    let digits = &file.text[word.clone()];
+    let spelling = String::from_utf8_lossy(digits);
     let shown = |value| format!("`{spelling}`: {}", format_number(value));
-    if is_zilog {
-        return zilog::number(&text[word.clone()])?.value().map(shown);
+    if statement.language.is_zilog {
+        return zilog::number(digits)?.value().map(shown);
     }
-    let digits = &text[word.clone()];
-    let (digits, radix) = match text[..word.start].ends_with(b"^") {
+    let (digits, radix) = match file.text[..word.start].ends_with(b"^") {
         true => (digits.get(1..)?, lex::radix_of(*digits.first()?)?),
         false => (digits, radix_at(file, word.start)),
     };
@@ -174,14 +131,14 @@ fn definition_comment(found: &Occurrence<'_>) -> Option<String> {
 }
 
 /// Returns the description of an instruction with its bytes here, or that of a directive.
-fn operator(file: &File<'_>, field: Field, range: &Range<usize>, is_zilog: bool) -> Option<String> {
-    let word = &file.text[range.clone()];
-    let forms = forms(word, is_zilog);
+fn operator(file: &File<'_>, Place { field, word, statement }: &Place) -> Option<String> {
+    let spelling = &file.text[word.clone()];
+    let forms = statement.language.forms(spelling);
     if forms.is_empty() {
-        return directive(word);
+        return directive(statement.language.tdl_directive(spelling)?);
     }
     let lines: Vec<&ListingLine> =
-        file.programs().flat_map(|program| program.assembled_at(&file.path, range.start)).collect();
+        file.programs().flat_map(|program| program.assembled_at(&file.path, word.start)).collect();
     // If an opcode has two names, the decoder returns the first.
     let same = |one: &&Form, other: &Form| {
         (one.prefix, one.opcode, one.slots) == (other.prefix, other.opcode, other.slots)
@@ -192,7 +149,7 @@ fn operator(file: &File<'_>, field: Field, range: &Range<usize>, is_zilog: bool)
     });
     let Some((line, form)) = used else {
         // In an operand the mnemonic is its opcode.
-        return (field != Field::Operands).then(|| forms_table(forms.iter().copied()));
+        return (*field != Field::Operands).then(|| forms_table(forms.iter().copied()));
     };
     let bytes: Vec<String> = line.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
     let address = format_value(line.address);
@@ -251,8 +208,7 @@ fn instruction_row(line: &str, pattern: &str) -> Option<String> {
 }
 
 /// Returns the manual's text about a directive.
-fn directive(word: &[u8]) -> Option<String> {
-    let wanted = Directive::from_word(word)?;
+fn directive(wanted: Directive) -> Option<String> {
     let names = |forms: &str| {
         let mut words = forms.split(['`', ' ']);
         words.any(|word| Directive::from_word(word.as_bytes()) == Some(wanted))
@@ -276,9 +232,12 @@ mod tests {
 
     #[test]
     fn the_manual_has_an_item_about_every_directive() {
-        for (name, _) in Directive::NAMES {
-            assert!(directive(name.as_bytes()).is_some(), "{name}");
+        for (name, known) in Directive::NAMES {
+            assert!(directive(*known).is_some(), "{name}");
         }
-        assert_eq!(directive(b".RADIX").unwrap(), "`.RADIX n`: 2, 8, 10 or 16, written in decimal");
+        assert_eq!(
+            directive(Directive::Radix).unwrap(),
+            "`.RADIX n`: 2, 8, 10 or 16, written in decimal"
+        );
     }
 }

@@ -5,18 +5,15 @@ use std::ops;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::fmt::Statements;
-use crate::mnemonics::tdl_forms;
 use lsp_types::{
     CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, DocumentHighlight,
     DocumentHighlightKind, Location, Range, SymbolKind,
 };
-use tdlasm::isa::Slot;
+use tdlasm::isa::{Form, Slot};
 use tdlasm::references::{NameKind, ReferenceRole};
 
 use super::analysis::FileReference;
 use super::symbol_identity::{Occurrence, occurrences_at};
-use super::words::statement_at;
 use super::workspace::{File, Workspace};
 
 /// Returns the occurrences with their locations.
@@ -87,9 +84,8 @@ enum CallKind {
     Jump,
 }
 
-/// Returns the kind of an operator; `None` if it is neither a call nor a jump.
-fn call_kind(operator: &[u8]) -> Option<CallKind> {
-    let form = tdl_forms(operator).first()?;
+/// Returns the kind of an instruction; `None` if it is neither a call nor a jump.
+fn call_kind(form: &Form) -> Option<CallKind> {
     match (form.slots[0], form.opcode & 0xC7) {
         (Slot::Word, 0xC4 | 0xC5) => Some(CallKind::Call),
         (Slot::Word, 0xC2 | 0xC3) => Some(CallKind::Jump),
@@ -101,7 +97,6 @@ fn call_kind(operator: &[u8]) -> Option<CallKind> {
 /// A file whose labels begin routines.
 struct FileRoutines<'w> {
     file: File<'w>,
-    statements: Rc<Statements>,
     routines: Vec<Occurrence<'w>>,
 }
 
@@ -137,20 +132,20 @@ impl<'w> RoutineIndex<'w> {
     }
 }
 
-fn call_kind_at(statements: &Statements, text: &[u8], offset: usize) -> Option<CallKind> {
-    let parts = statement_at(statements, offset)?;
-    parts.operands.contains(&offset).then(|| call_kind(&text[parts.operator.clone()]))?
+/// Returns how the operand at an offset is called or jumped to.
+fn call_kind_at(file: &File<'_>, offset: usize) -> Option<CallKind> {
+    let parts = file.statement_at(offset).filter(|parts| parts.operands.contains(&offset))?;
+    let forms = parts.language.forms(&file.text[parts.operator]);
+    forms.into_iter().find_map(call_kind)
 }
 
 impl<'w> FileRoutines<'w> {
     fn new(file: File<'w>) -> Option<Self> {
-        let statements = file.statements()?;
         let program = file.programs().next()?;
-        let places = program.file_references_in(program.file(&file.path)?);
+        let places = program.references_in(&file.path);
         let is_called = |place: &&FileReference| {
             place.role == ReferenceRole::Use
-                && call_kind_at(&statements, &file.text, place.start as usize)
-                    == Some(CallKind::Call)
+                && call_kind_at(&file, place.start as usize) == Some(CallKind::Call)
         };
         let called: Vec<u32> = places.iter().filter(is_called).map(|one| one.name).collect();
         let routines = places.iter().filter(|place| {
@@ -161,7 +156,7 @@ impl<'w> FileRoutines<'w> {
             is_label && (name.exported || called.contains(&place.name))
         });
         let routines = routines.map(|place| Occurrence { program, place }).collect();
-        Some(Self { statements, routines, file })
+        Some(Self { routines, file })
     }
 
     /// Returns the routine that contains an offset.
@@ -191,17 +186,14 @@ impl<'w> FileRoutines<'w> {
     }
 
     /// Returns `true` if an operand calls `target`; a jump within a routine does not.
-    fn calls(&self, place: &Occurrence<'_>, target: &Occurrence<'_>) -> bool {
+    fn calls(&self, place: &Occurrence<'_>, target: &Occurrence<'w>) -> bool {
         let at = place.place.start as usize;
-        let is_within = || {
-            let own = self.routine(at);
-            own.is_some_and(|own| {
-                (own.path(), own.place.start) == (target.path(), target.place.start)
-            })
-        };
-        match call_kind_at(&self.statements, &self.file.text, at) {
+        let start_of = |one: &Occurrence<'w>| (one.path(), one.place.start);
+        match call_kind_at(&self.file, at) {
             Some(CallKind::Call) => true,
-            Some(CallKind::Jump) => !is_within(),
+            Some(CallKind::Jump) => {
+                self.routine(at).as_ref().map(start_of) != Some(start_of(target))
+            }
             None => false,
         }
     }
@@ -251,13 +243,13 @@ pub(super) fn outgoing(file: &File<'_>, offset: usize) -> Vec<CallHierarchyOutgo
     let range = of.range(&routine);
     let lines = of.file.lines();
     let program = routine.program;
-    for place in program.file_references_in(routine.place.file) {
+    for place in program.references_in(routine.path()) {
         let at = place.start as usize;
         let one = Occurrence { program, place };
         if place.role == ReferenceRole::Use
             && range.contains(&at)
             && program.is_symbol(place.name)
-            && call_kind_at(&of.statements, &of.file.text, at).is_some()
+            && call_kind_at(&of.file, at).is_some()
             && let Some((other, callee)) = index.named_at(&of.file, at)
             && of.calls(&one, &callee)
         {

@@ -1,26 +1,29 @@
 //! What a document contains: symbols, folding ranges, and links to included files.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
+use crate::mnemonics::ZilogDirective as D;
+use crate::statement::StatementParts;
 use lsp_types::{
     DocumentLink, FoldingRange, FoldingRangeKind, Location, SymbolInformation, SymbolKind,
 };
 use tdlasm::references::{NameKind, ReferenceRole};
-use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::lex;
 
 use super::analysis::{Analysis, FileReference};
 use super::positions::LineIndex;
 use super::workspace::{File, Workspace};
 
-/// Returns the folding ranges of a text, sorted by start.
-pub(super) fn folding(text: &[u8]) -> Vec<FoldingRange> {
-    let lines = LineIndex::new(text);
+/// Returns the folding ranges of a file, sorted by start.
+pub(super) fn folding(file: &File<'_>) -> Vec<FoldingRange> {
+    let lines = file.lines();
     let mut found = comments(&lines);
-    for Brackets { open, close } in pairs(text) {
-        let first = lines.line(open);
-        let last = lines.line(close);
-        // The line of the closing bracket stays visible.
+    for block in blocks(file) {
+        let first = lines.line(block.start);
+        let last = lines.line(block.end - 1);
+        // The line that closes the block stays visible.
         if first + 1 < last {
             found.push(range(first, last - 1, FoldingRangeKind::Region));
         }
@@ -30,24 +33,40 @@ pub(super) fn folding(text: &[u8]) -> Vec<FoldingRange> {
     found
 }
 
-/// The offsets of two matching brackets.
-pub(super) struct Brackets {
-    pub(super) open: usize,
-    pub(super) close: usize,
-}
-
-/// Returns the pairs of matching brackets, without those in comments and quotes.
-pub(super) fn pairs(text: &[u8]) -> Vec<Brackets> {
-    let mut open = Vec::new();
+/// Returns the blocks of conditionals and macros, with what opens and closes each: brackets outside
+/// of comments and quotes, and directives of M80.
+pub(super) fn blocks(file: &File<'_>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    for (at, bracket) in lex::live_brackets(text) {
-        if bracket == b'[' {
-            open.push(at);
-        } else if let Some(open) = open.pop() {
-            found.push(Brackets { open, close: at });
-        }
+    if !file.language().is_zilog {
+        let brackets = lex::live_brackets(&file.text);
+        let places = brackets.map(|(at, sign)| (at..at + 1, sign == b']', sign == b'['));
+        pair(places, &mut found);
+    }
+    if let Some(statements) = file.statements() {
+        let directive = |parts: &StatementParts| {
+            let word = &file.text[parts.operator.clone()];
+            let directive = parts.language.zilog_directive(word)?;
+            let closes = matches!(directive, D::Else | D::EndIf | D::EndMacro);
+            let opens = matches!(directive, D::Else | D::If(_) | D::Macro | D::Repeat(_));
+            Some((parts.operator.clone(), closes, opens))
+        };
+        let all = statements.list.iter().filter_map(|(_, parts)| parts.as_ref());
+        pair(all.filter_map(directive), &mut found);
     }
     found
+}
+
+/// Adds the blocks of a list of places, each with whether it closes a block and opens one.
+fn pair(places: impl Iterator<Item = (Range<usize>, bool, bool)>, found: &mut Vec<Range<usize>>) {
+    let mut open = Vec::new();
+    for (place, closes, opens) in places {
+        if closes && let Some(start) = open.pop() {
+            found.push(start..place.end);
+        }
+        if opens {
+            open.push(place.start);
+        }
+    }
 }
 
 fn range(first: usize, last: usize, kind: FoldingRangeKind) -> FoldingRange {
@@ -73,11 +92,10 @@ pub(super) fn links(file: &File<'_>) -> Vec<DocumentLink> {
     let lines = file.lines();
     let mut links = Vec::new();
     for parts in statements.list.iter().filter_map(|(_, parts)| parts.as_ref()) {
-        let directive = Directive::from_word(&file.text[parts.operator.clone()]);
         let inserted = |program: &'_ Analysis| -> Option<_> {
             file.workspace.uri(program.included_file_at(&file.path, parts.operands.start)?)
         };
-        if directive == Some(Directive::Insert)
+        if parts.language.takes_file(&file.text[parts.operator.clone()])
             && !parts.operands.is_empty()
             && let target @ Some(_) = file.programs().find_map(inserted)
         {
@@ -95,73 +113,46 @@ pub(super) fn symbols(
     query: &str,
 ) -> Vec<SymbolInformation> {
     let query = query.to_ascii_uppercase();
-    let mut found: Vec<(&Path, u32, SymbolInformation)> = Vec::new();
+    // The same place may be read by several programs.
+    let mut found = BTreeMap::new();
     for program in workspace.programs() {
-        for places in program.definitions().chunk_by(|one, other| one.file == other.file) {
-            let file = program.files[places[0].file as usize].as_path();
-            if path.is_none_or(|path| file == path) {
-                found.extend(symbols_of_file(workspace, program, places, &query));
+        for (index, file) in (0..).zip(&program.files) {
+            if path.is_some_and(|path| file != path) {
+                continue;
+            }
+            let Some(uri) = workspace.uri(file) else { continue };
+            let lines = LineIndex::new(program.text(index));
+            for place in program.references_in(file) {
+                let key = (file.as_os_str(), place.start);
+                if !found.contains_key(&key)
+                    && let Some((name, kind)) = symbol(program, place)
+                    && name.to_ascii_uppercase().contains(&query)
+                {
+                    let location = Location { uri: uri.clone(), range: lines.range(place.range()) };
+                    found.insert(key, symbol_information(name, kind, location));
+                }
             }
         }
     }
-    // The same place may be read by several programs.
-    found.sort_by_key(|(file, start, _)| (file.as_os_str(), *start));
-    found.dedup_by_key(|(file, start, _)| (file.as_os_str(), *start));
-    found.into_iter().map(|(_, _, symbol)| symbol).collect()
+    found.into_values().collect()
 }
 
-/// Converts those of the definitions of one file whose names contain `query`.
-fn symbols_of_file<'w>(
-    workspace: &Workspace,
-    program: &'w Analysis,
-    places: &[FileReference],
-    query: &str,
-) -> Vec<(&'w Path, u32, SymbolInformation)> {
-    let Some(file) = places.first().map(|place| place.file) else { return Vec::new() };
-    let path = program.files[file as usize].as_path();
-    let Some(uri) = workspace.uri(path) else { return Vec::new() };
-    let text = program.text(file);
-    let lines = LineIndex::new(text);
-    let mut found = Vec::new();
-    for place in places.iter().filter(|place| place.role == ReferenceRole::Definition) {
-        let kind = match program.name(place.name).kind {
-            NameKind::Parameter | NameKind::Language => continue,
-            NameKind::Label | NameKind::External => SymbolKind::FUNCTION,
-            NameKind::Macro => SymbolKind::OPERATOR,
-            NameKind::Constant => SymbolKind::CONSTANT,
-            NameKind::Variable | NameKind::Undefined => SymbolKind::VARIABLE,
-        };
-        let name = String::from_utf8_lossy(&text[place.range()]).into_owned();
-        if !name.to_ascii_uppercase().contains(query) {
-            continue;
-        }
-        let location = Location { uri: uri.clone(), range: lines.range(place.range()) };
-        #[expect(deprecated, reason = "the field has to be set")]
-        let symbol = SymbolInformation {
-            name,
-            kind,
-            tags: None,
-            deprecated: None,
-            location,
-            container_name: None,
-        };
-        found.push((path, place.start, symbol));
-    }
-    found
+/// Returns the name and kind of a symbol or macro that is defined at a place.
+fn symbol(program: &Analysis, place: &FileReference) -> Option<(String, SymbolKind)> {
+    let kind = match program.name(place.name).kind {
+        _ if place.role != ReferenceRole::Definition => return None,
+        NameKind::Parameter | NameKind::Language => return None,
+        NameKind::Label | NameKind::External => SymbolKind::FUNCTION,
+        NameKind::Macro => SymbolKind::OPERATOR,
+        NameKind::Constant => SymbolKind::CONSTANT,
+        NameKind::Variable | NameKind::Undefined => SymbolKind::VARIABLE,
+    };
+    let name = &program.text(place.file)[place.range()];
+    Some((String::from_utf8_lossy(name).into_owned(), kind))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::folding;
-
-    #[test]
-    fn brackets_in_comments_and_quotes_neither_begin_nor_end_a_fold() {
-        let folds = |text: &str| -> Vec<_> {
-            let found = folding(text.as_bytes());
-            found.iter().map(|one| (one.start_line, one.end_line)).collect()
-        };
-        let text = " .IFE 0,[ ; see ]\n .BYTE ']','['\n NOP\n]\n .BYTE 1\n";
-        assert_eq!(folds(text), [(0, 2)]);
-        assert_eq!(folds(" NOP ; [\n NOP\n NOP\n NOP ; ]\n"), []);
-    }
+#[expect(deprecated, reason = "the field has to be set")]
+fn symbol_information(name: String, kind: SymbolKind, location: Location) -> SymbolInformation {
+    let (tags, deprecated, container_name) = (None, None, None);
+    SymbolInformation { name, kind, tags, deprecated, location, container_name }
 }

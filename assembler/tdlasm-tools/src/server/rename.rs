@@ -4,18 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::mnemonics::{is_section, tdl_forms, tdl_register};
+use crate::fmt::Overlay;
+use crate::mnemonics::{Language, WordClass, is_section};
 use lsp_types::{PrepareRenameResponse, TextEdit, Uri, WorkspaceEdit};
 use tdlasm::references::{NameKind, ReferenceRole, References};
 use tdlasm::source::Loader;
-use tdlasm::syntax::directive::Directive;
-use tdlasm::syntax::lex;
 
 use super::analysis::Analysis;
-use super::documents::Overlay;
 use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence, SymbolIdentity};
-use super::words::{WordKind, scan, word_at};
+use super::words::{ScannedWord, WordKind, scan};
 use super::workspace::{File, Workspace};
 
 /// The ranges of a name, by file.
@@ -24,8 +22,13 @@ type EditRanges = BTreeMap<PathBuf, BTreeSet<(usize, usize)>>;
 /// Returns the range of the name under the cursor, if it can be renamed.
 pub(super) fn prepare(file: &File<'_>, offset: usize) -> Result<PrepareRenameResponse, String> {
     let (_, places) = places(file, offset)?;
-    let range = file.lines().range(word_at(file, offset));
-    let placeholder = String::from_utf8_lossy(places[0].text()).into_owned();
+    let is_here = |one: &&Occurrence<'_>| {
+        let Range { start, end } = one.place.range();
+        one.path() == file.path && (start..=end).contains(&offset)
+    };
+    let one = places.iter().find(is_here).unwrap_or(&places[0]);
+    let range = file.lines().range(own_range(one));
+    let placeholder = String::from_utf8_lossy(own_text(one)).into_owned();
     Ok(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
 }
 
@@ -55,37 +58,76 @@ fn places<'w>(
 pub(super) fn rename(file: &File<'_>, offset: usize, new: &str) -> Result<WorkspaceEdit, String> {
     let workspace = file.workspace;
     let (target, places) = places(file, offset)?;
-    check_name(&places[0], new)?;
+    check_name(file, &places[0], new)?;
     let mut ranges = EditRanges::new();
-    for one in &places {
-        let range = one.place.range();
+    let mut add = |one: &Occurrence<'_>, range: Range<usize>| {
         ranges.entry(one.path().to_owned()).or_default().insert((range.start, range.end));
+    };
+    for one in &places {
+        add(one, own_range(one));
+    }
+    for one in qualified_locals(workspace, &target, &places[0]) {
+        add(&one, one.place.range().start..own_range(&one).start);
     }
     add_inactive_references(workspace, (&target, &places), &mut ranges);
     check_program(workspace, &target, &ranges, new)?;
     Ok(edit(workspace, &ranges, new))
 }
 
+/// Returns the range of a name without the global symbol before it: in Zilog's notation
+/// `GLOBAL.LOCAL` names a local.
+fn own_range(one: &Occurrence<'_>) -> Range<usize> {
+    let Range { start, end } = one.place.range();
+    let is_qualified = one.name().local && !one.text().starts_with(b".");
+    let point = one.text().iter().rposition(|byte| *byte == b'.').filter(|_| is_qualified);
+    start + point.unwrap_or(0)..end
+}
+
+fn own_text<'w>(one: &Occurrence<'w>) -> &'w [u8] {
+    &one.program.text(one.place.file)[own_range(one)]
+}
+
+/// Returns the references to locals with this global symbol before them.
+fn qualified_locals<'w>(
+    workspace: &'w Workspace,
+    target: &SymbolIdentity,
+    global: &Occurrence<'_>,
+) -> Vec<Occurrence<'w>> {
+    let mut found = Vec::new();
+    for program in workspace.programs().filter(|program| !target.names(program).is_empty()) {
+        let all = program.file_references().iter().map(|place| Occurrence { program, place });
+        found.extend(all.filter(|one| {
+            let qualifier = &one.text()[..own_range(one).start - one.place.range().start];
+            !global.name().local && qualifier.eq_ignore_ascii_case(global.text())
+        }));
+    }
+    found
+}
+
 /// Checks that the new name is valid and of the same kind.
-fn check_name(old: &Occurrence<'_>, new: &str) -> Result<(), String> {
-    let word = new.as_bytes();
-    let is_symbol = lex::symbol(word).is_ok_and(|(rest, _)| rest.is_empty()) && new != ".";
-    if !is_symbol {
+fn check_name(file: &File<'_>, old: &Occurrence<'_>, new: &str) -> Result<(), String> {
+    let language = file.language();
+    let is_symbol = new.bytes().all(|byte| language.is_symbol(byte));
+    if new.is_empty() || new == "." || new.as_bytes()[0].is_ascii_digit() || !is_symbol {
+        let others = if language.is_zilog { "_, ., ? and @" } else { "$, % and ." };
         return Err(format!(
-            "invalid symbol '{new}': expected letters, digits, $, % and ., and no digit in front"
+            "invalid symbol '{new}': expected letters, digits, {others}, and no digit in front"
         ));
     }
-    if tdl_register(word).is_some() || is_section(word) {
-        return Err(format!("{new} is a register or section"));
+    let what = match language.class(new.as_bytes()) {
+        Some(WordClass::Instruction | WordClass::Directive) => "an instruction or directive",
+        None if !is_section(new.as_bytes()) => "",
+        _ => "a register or section",
+    };
+    if !what.is_empty() {
+        return Err(format!("{new} is {what}"));
     }
-    if !tdl_forms(word).is_empty() || Directive::from_word(word).is_some() {
-        return Err(format!("{new} is an instruction or directive"));
-    }
-    let begins = |with: &str| (new.starts_with(with), old.text().starts_with(with.as_bytes()));
-    let local = begins("..");
+    let begins = |with: &str| (new.starts_with(with), own_text(old).starts_with(with.as_bytes()));
+    let mark = if language.is_zilog { "." } else { ".." };
+    let local = begins(mark);
     let created = begins("%");
     if local.0 != local.1 {
-        return Err("symbols that begin with .. are local, others are not".into());
+        return Err(format!("symbols that begin with {mark} are local, others are not"));
     }
     if old.name().kind == NameKind::Parameter && created.0 != created.1 {
         return Err("arguments that begin with % become new symbols, others do not".into());
@@ -102,13 +144,11 @@ fn check_program(
 ) -> Result<(), String> {
     let texts = ranges.iter().map(|(path, ranges)| {
         let text = workspace.documents.load(path).unwrap_or_default();
-        (path.clone(), renamed(&text, ranges, new))
+        (path.clone(), renamed(text, ranges, new))
     });
-    let changed = Overlay { documents: &workspace.documents, texts: texts.collect() };
-    for before in workspace.programs() {
-        if !before.files.iter().any(|file| ranges.contains_key(file)) {
-            continue;
-        }
+    let changed = Overlay { loader: &workspace.documents, texts: texts.collect() };
+    let is_changed = |one: &&Analysis| one.files.iter().any(|file| ranges.contains_key(file));
+    for before in workspace.programs().filter(is_changed) {
         let after = before.with_texts(&changed);
         let same = same_names(before.references(), after.references());
         if !same || !same_bytes(before, &after) {
@@ -129,7 +169,7 @@ fn clash(
     target: &SymbolIdentity,
     new: &str,
 ) -> Option<String> {
-    let long = workspace.options(&program.root).long_symbols;
+    let long = workspace.file(program.root.clone())?.options().long_symbols;
     let significant = if long { new } else { &new[..new.len().min(6)] };
     let own = target.names(program);
     let names = (0..).zip(&program.references().names);
@@ -141,16 +181,11 @@ fn clash(
     Some(format!(": {} already exists{counts}", name.spelling))
 }
 
-fn renamed(text: &[u8], ranges: &BTreeSet<(usize, usize)>, new: &str) -> Vec<u8> {
-    let mut renamed = Vec::with_capacity(text.len());
-    let mut at = 0;
-    for (start, end) in ranges {
-        renamed.extend_from_slice(&text[at..*start]);
-        renamed.extend_from_slice(new.as_bytes());
-        at = *end;
+fn renamed(mut text: Vec<u8>, ranges: &BTreeSet<(usize, usize)>, new: &str) -> Vec<u8> {
+    for (start, end) in ranges.iter().rev() {
+        text.splice(*start..*end, new.bytes());
     }
-    renamed.extend_from_slice(&text[at..]);
-    renamed
+    text
 }
 
 /// Returns `true` if the references denote the same symbols at the same places.
@@ -167,14 +202,12 @@ fn same_names(before: &References, after: &References) -> bool {
 }
 
 fn same_bytes(before: &Analysis, after: &Analysis) -> bool {
-    let code = |analysis: &Analysis| -> Vec<_> {
-        let lines = analysis.assembly.listing.lines();
-        lines.map(|line| (line.address, line.bytes.to_vec(), line.value)).collect()
+    let outcome = |Analysis { assembly, .. }: &Analysis| -> (Vec<_>, Vec<_>) {
+        let lines = assembly.listing.lines();
+        let code = lines.map(|line| (line.address, line.bytes.to_vec(), line.value));
+        (assembly.diagnostics.iter().map(|one| one.code).collect(), code.collect())
     };
-    let messages = |analysis: &Analysis| -> Vec<_> {
-        analysis.assembly.diagnostics.iter().map(|one| one.code).collect()
-    };
-    messages(before) == messages(after) && code(before) == code(after)
+    outcome(before) == outcome(after)
 }
 
 fn edit(workspace: &Workspace, ranges: &EditRanges, new: &str) -> WorkspaceEdit {
@@ -199,7 +232,8 @@ fn add_inactive_references(
     (target, places): (&SymbolIdentity, &[Occurrence<'_>]),
     ranges: &mut EditRanges,
 ) {
-    let Some(first) = places.first().filter(|one| one.name().kind != NameKind::Parameter) else {
+    let mut defined = places.iter().filter(|one| one.place.role == ReferenceRole::Definition);
+    let Some(first) = defined.next().filter(|one| one.name().kind != NameKind::Parameter) else {
         return;
     };
     let files: BTreeSet<PathBuf> = match first.name().local {
@@ -226,31 +260,37 @@ fn ranges_in_inactive_code(
     let Some(file) = workspace.file(path.to_owned()) else { return Vec::new() };
     let Some(statements) = file.statements() else { return Vec::new() };
     let within = if name.name().local { scope(name) } else { 0..file.text.len() };
-    let places = file.programs().filter_map(|one| Some(one.file_references_in(one.file(path)?)));
-    let read: BTreeSet<u32> = places.flatten().map(|place| place.start).collect();
+    let places = file.programs().flat_map(|program| program.references_in(path));
+    let read: BTreeSet<u32> = places.map(|place| place.start).collect();
     let wanted = &name.name().spelling;
-    let long_symbols = workspace.options(path).long_symbols;
+    let options = file.options();
     let is_name = |word: &[u8]| {
-        let counts = if long_symbols { word.len() } else { word.len().min(6) };
-        word[..counts].eq_ignore_ascii_case(wanted.as_bytes())
+        let counts = if options.long_symbols { word.len() } else { word.len().min(6) };
+        match options.case_sensitive {
+            true => word == wanted.as_bytes(),
+            false => word[..counts].eq_ignore_ascii_case(wanted.as_bytes()),
+        }
     };
-    let words = scan(&statements, &within).into_iter().filter(|(range, kind)| {
-        !matches!(kind, WordKind::Text | WordKind::Comment)
-            && within.contains(&range.start)
-            && !read.contains(&(range.start as u32))
-            && is_name(&file.text[range.clone()])
-    });
-    words.map(|(range, _)| (range.start, range.end)).collect()
+    let words =
+        scan(&statements, &within).into_iter().filter(|ScannedWord { range, kind, .. }| {
+            !matches!(kind, WordKind::Text | WordKind::Comment)
+                && within.contains(&range.start)
+                && !read.contains(&(range.start as u32))
+                && is_name(&file.text[range.clone()])
+        });
+    words.map(|word| (word.range.start, word.range.end)).collect()
 }
 
-/// Returns the scope of a local symbol: from one new global symbol to the next.
+/// Returns the scope of a local symbol: from one new global symbol to the next, in Zilog's notation
+/// from one label to the next.
 fn scope(local: &Occurrence<'_>) -> Range<usize> {
     let program = local.program;
-    let file = local.place.file;
-    let begins = program
-        .file_references_in(file)
-        .iter()
-        .filter(|place| place.role == ReferenceRole::Definition && !program.name(place.name).local);
+    let is_zilog = program.language(local.path()) == Some(Language::ZILOG);
+    let begins = program.references_in(local.path()).iter().filter(|place| {
+        let name = program.name(place.name);
+        let begins = !name.local && (!is_zilog || name.kind == NameKind::Label);
+        begins && place.role == ReferenceRole::Definition
+    });
     let starts: Vec<usize> = begins.map(|place| place.start as usize).collect();
     let next = starts.partition_point(|start| *start <= local.place.start as usize);
     let start = next.checked_sub(1).map_or(0, |before| starts[before]);

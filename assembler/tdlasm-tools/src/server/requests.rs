@@ -2,19 +2,13 @@
 
 use crate::fmt;
 use lsp_server::{ErrorCode, Request, Response};
-use lsp_types::request::{
-    CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare,
-    CodeActionRequest, CodeLensRequest, Completion, DocumentHighlightRequest, DocumentLinkRequest,
-    DocumentSymbolRequest, FoldingRangeRequest, Formatting, GotoDefinition, HoverRequest,
-    InlayHintRequest, PrepareRenameRequest, RangeFormatting, References, Rename,
-    Request as RequestMethod, SelectionRangeRequest, SemanticTokensFullDeltaRequest,
-    SemanticTokensFullRequest, SemanticTokensRangeRequest, SignatureHelpRequest,
-    WorkspaceSymbolRequest,
-};
+use lsp_types::request::{self, Request as RequestMethod};
 use lsp_types::{
     CallHierarchyItem, DocumentSymbolResponse, GotoDefinitionResponse, Position, SemanticTokens,
-    TextDocumentIdentifier, TextDocumentPositionParams, TextEdit, WorkspaceSymbolResponse,
+    TextDocumentIdentifier, TextEdit, WorkspaceSymbolResponse,
 };
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::session::Session;
 use super::workspace::File;
@@ -25,6 +19,15 @@ use super::{
 
 type RequestError = (ErrorCode, String);
 
+/// The document that a request is about, and perhaps a position in it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestPlace {
+    text_document: TextDocumentIdentifier,
+    #[serde(default)]
+    position: Position,
+}
+
 /// Finds the handler of a request by its method.
 struct Dispatcher<'s> {
     session: &'s mut Session,
@@ -33,24 +36,55 @@ struct Dispatcher<'s> {
 }
 
 impl Dispatcher<'_> {
-    /// Calls `handler` if the request is `R`.
-    fn on<R: RequestMethod>(
+    /// Calls `handler` if the request is `R`; `P` is read from the same parameters.
+    fn handle<R: RequestMethod, P: DeserializeOwned>(
         mut self,
-        handler: impl FnOnce(&mut Session, R::Params) -> Result<R::Result, RequestError>,
+        handler: impl FnOnce(&mut Session, P, R::Params) -> Result<R::Result, RequestError>,
     ) -> Self {
         if self.request.method == R::METHOD {
+            let params = self.request.params.take();
+            let read = P::deserialize(&params)
+                .and_then(|place| Ok((place, serde_json::from_value(params)?)));
+            let result = read
+                .map_err(|error| (ErrorCode::InvalidParams, error.to_string()))
+                .and_then(|(place, params)| handler(self.session, place, params));
             let id = self.request.id.clone();
-            self.response = Some(match serde_json::from_value(self.request.params.take()) {
-                Err(error) => {
-                    Response::new_err(id, ErrorCode::InvalidParams as i32, error.to_string())
-                }
-                Ok(parameters) => match handler(self.session, parameters) {
-                    Ok(result) => Response::new_ok(id, result),
-                    Err((code, message)) => Response::new_err(id, code as i32, message),
-                },
+            self.response = Some(match result {
+                Ok(result) => Response::new_ok(id, result),
+                Err((code, message)) => Response::new_err(id, code as i32, message),
             });
         }
         self
+    }
+
+    /// Calls `handler` if the request is `R`.
+    fn on<R: RequestMethod>(
+        self,
+        handler: impl FnOnce(&mut Session, R::Params) -> Result<R::Result, RequestError>,
+    ) -> Self {
+        self.handle::<R, IgnoredAny>(|session, _, params| handler(session, params))
+    }
+
+    /// Calls `handler` with the file that the request is about, if it is `R`.
+    fn on_file<R: RequestMethod>(
+        self,
+        handler: impl FnOnce(&File<'_>, R::Params) -> Result<R::Result, RequestError>,
+    ) -> Self {
+        self.handle::<R, RequestPlace>(|session, place, params| {
+            handler(&session.file(&place.text_document)?, params)
+        })
+    }
+
+    /// Calls `handler` with the file and the offset that the request is about, if it is `R`.
+    fn on_place<R: RequestMethod>(
+        self,
+        handler: impl FnOnce(&File<'_>, usize, R::Params) -> Result<R::Result, RequestError>,
+    ) -> Self {
+        self.handle::<R, RequestPlace>(|session, place, params| {
+            let file = session.file(&place.text_document)?;
+            let offset = file.lines().offset(place.position);
+            handler(&file, offset, params)
+        })
     }
 
     fn finish(self) -> Response {
@@ -64,30 +98,7 @@ impl Dispatcher<'_> {
 impl Session {
     pub(super) fn handle_request(&mut self, request: Request) -> Response {
         self.workspace.refresh();
-        let dispatcher = Dispatcher { session: self, request, response: None };
-        let dispatcher = on_names(dispatcher);
-        let dispatcher = on_texts(dispatcher);
-        let dispatcher = on_tokens(dispatcher);
-        on_changes(dispatcher).finish()
-    }
-
-    /// Returns the file and the offset that a request is about.
-    fn place(&self, asked: &TextDocumentPositionParams) -> Result<(File<'_>, usize), RequestError> {
-        self.place_in(&asked.text_document, asked.position)
-    }
-
-    fn place_of(&self, item: CallHierarchyItem) -> Result<(File<'_>, usize), RequestError> {
-        self.place_in(&TextDocumentIdentifier { uri: item.uri }, item.selection_range.start)
-    }
-
-    fn place_in(
-        &self,
-        document: &TextDocumentIdentifier,
-        position: Position,
-    ) -> Result<(File<'_>, usize), RequestError> {
-        let file = self.file(document)?;
-        let offset = file.lines().offset(position);
-        Ok((file, offset))
+        with_handlers(Dispatcher { session: self, request, response: None }).finish()
     }
 
     fn file(&self, document: &TextDocumentIdentifier) -> Result<File<'_>, RequestError> {
@@ -96,135 +107,106 @@ impl Session {
         file.ok_or_else(|| (ErrorCode::InvalidParams, unknown()))
     }
 
-    fn formatting_edits(
-        &self,
-        document: &TextDocumentIdentifier,
-    ) -> Result<Vec<TextEdit>, RequestError> {
-        let file = self.file(document)?;
-        let options = self.workspace.format_options(&file.path);
-        let formatted = fmt::format(&self.workspace.documents, &file.path, &file.text, &options)
-            .map_err(|error| request_failed(error.to_string()))?;
-        Ok(positions::diff_lines(&file.text, &formatted))
+    /// Returns the file and the offset of a routine's name.
+    fn routine(&self, item: CallHierarchyItem) -> Result<(File<'_>, usize), RequestError> {
+        let file = self.file(&TextDocumentIdentifier { uri: item.uri })?;
+        let offset = file.lines().offset(item.selection_range.start);
+        Ok((file, offset))
     }
 }
 
-fn on_names(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
+/// Offers the request to the handlers of all methods.
+fn with_handlers(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
     dispatcher
-        .on::<GotoDefinition>(|session, asked| {
-            let (file, offset) = session.place(&asked.text_document_position_params)?;
-            Ok(Some(GotoDefinitionResponse::Array(navigate::definition(&file, offset))))
+        .on_place::<request::GotoDefinition>(|file, offset, _| {
+            Ok(Some(GotoDefinitionResponse::Array(navigate::definition(file, offset))))
         })
-        .on::<References>(|session, asked| {
-            let (file, offset) = session.place(&asked.text_document_position)?;
-            let with_definitions = asked.context.include_declaration;
-            Ok(Some(navigate::references(&file, offset, with_definitions)))
+        .on_place::<request::References>(|file, offset, asked| {
+            Ok(Some(navigate::references(file, offset, asked.context.include_declaration)))
         })
-        .on::<DocumentHighlightRequest>(|session, asked| {
-            let (file, offset) = session.place(&asked.text_document_position_params)?;
-            Ok(Some(navigate::highlights(&file, offset)))
+        .on_place::<request::DocumentHighlightRequest>(|file, offset, _| {
+            Ok(Some(navigate::highlights(file, offset)))
         })
-        .on::<DocumentSymbolRequest>(|session, asked| {
+        .on::<request::DocumentSymbolRequest>(|session, asked| {
             let path = documents::to_path(&asked.text_document.uri);
             let found = outline::symbols(&session.workspace, Some(&path), "");
             Ok(Some(DocumentSymbolResponse::Flat(found)))
         })
-        .on::<WorkspaceSymbolRequest>(|session, asked| {
+        .on::<request::WorkspaceSymbolRequest>(|session, asked| {
             let found = outline::symbols(&session.workspace, None, &asked.query);
             Ok(Some(WorkspaceSymbolResponse::Flat(found)))
         })
-        .on::<PrepareRenameRequest>(|session, asked| {
-            let (file, offset) = session.place(&asked)?;
-            rename::prepare(&file, offset).map(Some).map_err(request_failed)
+        .on_place::<request::PrepareRenameRequest>(|file, offset, _| {
+            rename::prepare(file, offset).map(Some).map_err(request_failed)
         })
-        .on::<Rename>(|session, asked| {
-            let (file, offset) = session.place(&asked.text_document_position)?;
-            rename::rename(&file, offset, &asked.new_name).map(Some).map_err(request_failed)
+        .on_place::<request::Rename>(|file, offset, asked| {
+            rename::rename(file, offset, &asked.new_name).map(Some).map_err(request_failed)
         })
-        .on::<CallHierarchyPrepare>(|session, asked| {
-            let (file, offset) = session.place(&asked.text_document_position_params)?;
-            Ok(Some(navigate::prepare(&file, offset)))
+        .on_place::<request::CallHierarchyPrepare>(|file, offset, _| {
+            Ok(Some(navigate::prepare(file, offset)))
         })
-        .on::<CallHierarchyIncomingCalls>(|session, asked| {
-            let (file, offset) = session.place_of(asked.item)?;
+        .on::<request::CallHierarchyIncomingCalls>(|session, asked| {
+            let (file, offset) = session.routine(asked.item)?;
             Ok(Some(navigate::incoming(&file, offset)))
         })
-        .on::<CallHierarchyOutgoingCalls>(|session, asked| {
-            let (file, offset) = session.place_of(asked.item)?;
+        .on::<request::CallHierarchyOutgoingCalls>(|session, asked| {
+            let (file, offset) = session.routine(asked.item)?;
             Ok(Some(navigate::outgoing(&file, offset)))
         })
-}
-
-fn on_texts(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
-    dispatcher
-        .on::<HoverRequest>(|session, asked| {
-            let (file, offset) = session.place(&asked.text_document_position_params)?;
-            Ok(hover::hover(&file, offset))
+        .on_place::<request::HoverRequest>(|file, offset, _| Ok(hover::hover(file, offset)))
+        .on_place::<request::Completion>(|file, offset, _| {
+            Ok(Some(completion::completion(file, offset)))
         })
-        .on::<Completion>(|session, asked| {
-            let (file, offset) = session.place(&asked.text_document_position)?;
-            Ok(Some(completion::completion(&file, offset)))
+        .on_place::<request::SignatureHelpRequest>(|file, offset, _| {
+            Ok(signatures::help(file, offset))
         })
-        .on::<SignatureHelpRequest>(|session, asked| {
-            let (file, offset) = session.place(&asked.text_document_position_params)?;
-            Ok(signatures::help(&file, offset))
+        .on_file::<request::FoldingRangeRequest>(|file, _| Ok(Some(outline::folding(file))))
+        .on_file::<request::InlayHintRequest>(|file, asked| {
+            Ok(Some(annotations::hints(file, asked.range)))
         })
-        .on::<FoldingRangeRequest>(|session, asked| {
-            Ok(Some(outline::folding(&session.file(&asked.text_document)?.text)))
-        })
-        .on::<InlayHintRequest>(|session, asked| {
-            Ok(Some(annotations::hints(&session.file(&asked.text_document)?, asked.range)))
-        })
-        .on::<CodeLensRequest>(|session, asked| {
-            let file = session.file(&asked.text_document)?;
+        .on_file::<request::CodeLensRequest>(|file, _| {
             Ok(Some(match documents::is_test_file(&file.path) {
-                true => annotations::test_lenses(&file),
-                false => annotations::lenses(&file),
+                true => annotations::test_lenses(file),
+                false => annotations::lenses(file),
             }))
         })
-        .on::<SelectionRangeRequest>(|session, asked| {
-            let file = session.file(&asked.text_document)?;
+        .on_file::<request::SelectionRangeRequest>(|file, asked| {
             let ranges = asked.positions.into_iter();
-            Ok(Some(ranges.map(|position| annotations::selection(&file, position)).collect()))
+            Ok(Some(ranges.map(|position| annotations::selection(file, position)).collect()))
         })
-        .on::<DocumentLinkRequest>(|session, asked| {
-            Ok(Some(outline::links(&session.file(&asked.text_document)?)))
-        })
-}
-
-fn on_tokens(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
-    dispatcher
-        .on::<SemanticTokensFullRequest>(|session, asked| {
+        .on_file::<request::DocumentLinkRequest>(|file, _| Ok(Some(outline::links(file))))
+        .on::<request::SemanticTokensFullRequest>(|session, asked| {
             let file = session.file(&asked.text_document)?;
             let (found, path) = (tokens::tokens(&file, None), file.path);
             Ok(Some(session.token_cache.full(&path, found).into()))
         })
-        .on::<SemanticTokensFullDeltaRequest>(|session, asked| {
+        .on::<request::SemanticTokensFullDeltaRequest>(|session, asked| {
             let file = session.file(&asked.text_document)?;
             let (found, path) = (tokens::tokens(&file, None), file.path);
             Ok(Some(session.token_cache.delta(&path, found, &asked.previous_result_id)))
         })
-        .on::<SemanticTokensRangeRequest>(|session, asked| {
-            let file = session.file(&asked.text_document)?;
-            let data = tokens::tokens(&file, Some(file.lines().offsets(asked.range)));
+        .on_file::<request::SemanticTokensRangeRequest>(|file, asked| {
+            let data = tokens::tokens(file, Some(file.lines().offsets(asked.range)));
             Ok(Some(SemanticTokens { result_id: None, data }.into()))
         })
-}
-
-fn on_changes(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
-    dispatcher
-        .on::<CodeActionRequest>(|session, asked| {
-            let file = session.file(&asked.text_document)?;
+        .on_file::<request::CodeActionRequest>(|file, asked| {
             let is_wanted = asked.context.only.as_ref().is_none_or(|only| {
                 only.iter().any(|kind| ["", "quickfix"].contains(&kind.as_str()))
             });
-            let found = is_wanted.then(|| code_actions::actions(&file, asked.range));
+            let found = is_wanted.then(|| code_actions::actions(file, asked.range));
             Ok(Some(found.unwrap_or_default()))
         })
-        .on::<Formatting>(|session, asked| session.formatting_edits(&asked.text_document).map(Some))
-        .on::<RangeFormatting>(|session, asked| {
-            let edits = session.formatting_edits(&asked.text_document)?;
-            Ok(Some(positions::edits_in_range(edits, asked.range)))
+        .on_file::<request::Formatting>(|file, _| formatting_edits(file).map(Some))
+        .on_file::<request::RangeFormatting>(|file, asked| {
+            Ok(Some(positions::edits_in_range(formatting_edits(file)?, asked.range)))
         })
+}
+
+fn formatting_edits(file: &File<'_>) -> Result<Vec<TextEdit>, RequestError> {
+    let documents = &file.workspace.documents;
+    let formatted = fmt::format(documents, &file.path, &file.text, &file.format_options())
+        .map_err(|error| request_failed(error.to_string()))?;
+    Ok(positions::diff_lines(&file.text, &formatted))
 }
 
 fn request_failed(why: String) -> RequestError {

@@ -68,7 +68,7 @@ impl Session {
 
     /// Returns the request to watch source and project files, if the editor supports it.
     pub(super) fn file_watch_registration(&self) -> Option<Request> {
-        let sources = json!({ "globPattern": "**/*.{asm,ASM}" });
+        let sources = json!({ "globPattern": "**/*.{asm,ASM,z80,Z80}" });
         let projects = json!({ "globPattern": format!("**/{FILE_NAME}") });
         let registration = json!({
             "id": "watched-files",

@@ -1,31 +1,28 @@
 //! Signature help: the operands that an instruction or a macro takes.
 
-use crate::fmt::StatementParts;
-use crate::mnemonics;
+use crate::statement::StatementParts;
 use lsp_types::{ParameterInformation, ParameterLabel, SignatureHelp, SignatureInformation};
-use tdlasm::isa::Form;
 use tdlasm::references::ReferenceRole;
-use tdlasm::syntax::lex;
+use tdlasm::syntax::{lex, zilog};
 
 use super::symbol_identity;
-use super::words::statement_at;
 use super::workspace::File;
 
 /// Returns the forms of the instruction, or the macro, whose operands are at an offset.
 pub(super) fn help(file: &File<'_>, offset: usize) -> Option<SignatureHelp> {
     let text = &file.text;
-    let statements = file.statements()?;
-    let parts = statement_at(&statements, offset)?;
-    if !is_in_operands(text, parts, offset) {
+    let parts = file.statement_at(offset)?;
+    if !is_in_operands(text, &parts, offset) {
         return None;
     }
     let typed = &text[parts.operands.start.min(offset)..offset];
     let at = operand_number(typed);
-    let forms = mnemonics::tdl_forms(&text[parts.operator.clone()]);
+    let forms = parts.language.forms(&text[parts.operator.clone()]);
     let signatures: Vec<SignatureInformation> = if forms.is_empty() {
         macro_signature(file, parts.operator.start).into_iter().collect()
     } else {
-        forms.iter().filter(|form| form.arity() > 0).map(form_signature).collect()
+        let patterns = forms.into_iter().map(|form| parts.language.pattern(form));
+        patterns.filter(|pattern| pattern.contains(' ')).map(signature).collect()
     };
     let takes = |one: &SignatureInformation| {
         one.parameters.as_ref().is_some_and(|parameters| parameters.len() > at)
@@ -66,39 +63,37 @@ fn operand_number(typed: &[u8]) -> usize {
     count
 }
 
-fn form_signature(form: &Form) -> SignatureInformation {
-    let label = form.pattern();
-    let names = form.slots[..form.arity()].iter().map(|slot| slot.pattern().to_owned());
-    signature(label, names.collect())
-}
-
-/// Returns the signature of the macro with its name at an offset: the parameters in brackets
-/// behind the name in its definition.
+/// Returns the signature of the macro with its name at an offset: the parameters behind the name in
+/// its definition, in TDL in brackets.
 fn macro_signature(file: &File<'_>, offset: usize) -> Option<SignatureInformation> {
     let places = symbol_identity::occurrences_at(file, offset);
     let defined = places.iter().find(|one| one.place.role == ReferenceRole::Definition)?;
     let text = defined.program.text(defined.place.file);
-    let behind = &text[defined.place.range().end..];
-    let (rest, _) = lex::blanks(behind).ok()?;
-    let list = rest.strip_prefix(b"[")?;
-    let list = &list[..list.iter().position(|byte| *byte == b']')?];
-    let list = String::from_utf8_lossy(list).into_owned();
+    let (behind, _) = lex::blanks(&text[defined.place.range().end..]).ok()?;
+    let list = match behind {
+        [b'[', list @ ..] => list.split(|byte| *byte == b']').next()?,
+        [b',', list @ ..] => &list[..zilog::code_length(list)],
+        _ => {
+            let (word, list) = behind.split_at(zilog::symbol(behind).len());
+            word.eq_ignore_ascii_case(b"MACRO").then(|| &list[..zilog::code_length(list)])?
+        }
+    };
+    let list = Some(list.trim_ascii()).filter(|list| !list.is_empty())?;
     let name = String::from_utf8_lossy(defined.text());
-    let names = list.split(',').map(|name| name.trim().to_owned()).collect();
-    Some(signature(format!("{name} {list}"), names))
+    Some(signature(format!("{name} {}", String::from_utf8_lossy(list))))
 }
 
-/// Creates a signature whose parameters are found in its label, in order. Their offsets are in
-/// units of UTF-16.
-fn signature(label: String, names: Vec<String>) -> SignatureInformation {
-    let mut from = label.find(' ').unwrap_or(0);
+/// Creates a signature of a name and parameters between commas. Their offsets are in units of
+/// UTF-16.
+fn signature(label: String) -> SignatureInformation {
     let units = |text: &str| text.encode_utf16().count() as u32;
-    let parameters = names.iter().map(|name| {
-        let found = label.get(from..).and_then(|rest| rest.split_once(name.as_str()));
-        let start = from + found.map_or(0, |(before, _)| before.len());
-        from = start + found.map_or(0, |_| name.len());
-        let [start, end] = [start, from].map(|at| units(&label[..at]));
-        let label = ParameterLabel::LabelOffsets([start, end]);
+    let (name, list) = label.split_once(' ').unwrap_or((&label, ""));
+    let mut start = units(name) + 1;
+    let parameters = list.split(',').map(|part| {
+        let before = part.len() - part.trim_start().len();
+        let first = start + units(&part[..before]);
+        start += units(part) + 1;
+        let label = ParameterLabel::LabelOffsets([first, first + units(part.trim())]);
         ParameterInformation { label, documentation: None }
     });
     let parameters = Some(parameters.collect());
@@ -111,10 +106,9 @@ mod tests {
 
     #[test]
     fn parameters_are_counted_in_units_of_utf_16() {
-        let names = ["\u{e9}A", "\u{1f600}", "B", "missing"].map(str::to_owned);
-        let made = signature("MACRO [\u{e9}A,\u{1f600},B]".to_owned(), names.to_vec());
+        let made = signature("MACRO \u{e9}A,\u{1f600}, B".to_owned());
         let labels = made.parameters.unwrap_or_default().into_iter().map(|one| one.label);
-        let expected = [[7, 9], [10, 12], [13, 14], [14, 14]].map(ParameterLabel::LabelOffsets);
+        let expected = [[6, 8], [9, 11], [13, 14]].map(ParameterLabel::LabelOffsets);
         assert_eq!(labels.collect::<Vec<_>>(), expected);
     }
 }

@@ -93,11 +93,12 @@ impl SymbolIdentity {
 
     /// Returns the indices of a program's names that denote this symbol.
     pub(super) fn names(&self, program: &Analysis) -> BTreeSet<u32> {
-        let files: Vec<_> = program.files.iter().collect();
         let defines = |place: &&FileReference| {
             place.role == ReferenceRole::Definition
                 && program.is_symbol(place.name)
-                && self.definitions.contains(&(files[place.file as usize].clone(), place.start))
+                && self
+                    .definitions
+                    .contains(&(program.files[place.file as usize].clone(), place.start))
         };
         let mut names: BTreeSet<u32> =
             program.file_references().iter().filter(defines).map(|place| place.name).collect();

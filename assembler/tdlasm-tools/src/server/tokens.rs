@@ -4,19 +4,16 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::mnemonics::{is_zilog_mnemonic, tdl_forms, tdl_register};
+use crate::mnemonics::{Language, WordClass};
 use lsp_types::{
     SemanticToken, SemanticTokens, SemanticTokensDelta, SemanticTokensEdit,
     SemanticTokensFullDeltaResult,
 };
 use serde_json::{Value, json};
-use tdlasm::isa::zilog::is_operand;
 use tdlasm::references::NameKind;
-use tdlasm::syntax::directive::Directive;
-use tdlasm::syntax::zilog;
 
 use super::positions::{LineIndex, utf16_len};
-use super::words::{ScannedWord, WordKind, scan, scan_zilog};
+use super::words::{ScannedWord, WordKind, scan};
 use super::workspace::File;
 
 /// The kinds of words, in the order of the legend.
@@ -51,53 +48,28 @@ pub(super) fn legend() -> Value {
 /// Returns the tokens of a file, or of the statements that touch a range of it.
 pub(super) fn tokens(file: &File<'_>, range: Option<Range<usize>>) -> Vec<SemanticToken> {
     let range = range.unwrap_or(0..file.text.len());
-    let is_zilog = file.is_zilog();
-    let words = match (is_zilog, file.statements()) {
-        (true, _) => scan_zilog(&file.text, &range),
-        (false, Some(statements)) => scan(&statements, &range),
-        (false, None) => return Vec::new(),
-    };
-    let kind_of = if is_zilog { zilog_token } else { tdl_token };
-    let mut names = NameTokens::of(file);
+    let Some(statements) = file.statements() else { return Vec::new() };
+    let names = name_tokens(file);
     let mut encoder = Encoder::new(&file.text);
-    for word in words {
-        let known = names.at(word.0.start);
-        if let Some((token, modifiers)) = token(&file.text, &word, known, kind_of) {
-            encoder.add(word.0, token, modifiers);
+    for word in scan(&statements, &range) {
+        let known = names.get(&word.range.start).copied();
+        if let Some((token, modifiers)) = token(&file.text, &word, known) {
+            encoder.add(word.range, token, modifiers);
         }
     }
     encoder.data
 }
 
-/// The kinds of the names of a file, by place.
-struct NameTokens {
-    kinds: Vec<(usize, Token)>,
-    /// The index of the first name not before the last looked-up place.
-    next: usize,
-}
-
-impl NameTokens {
-    fn of(file: &File<'_>) -> Self {
-        let mut kinds = Vec::new();
-        for program in file.programs() {
-            let Some(file) = program.file(&file.path) else { continue };
-            let places = program.file_references_in(file).iter();
-            kinds.extend(places.filter_map(|place| {
-                Some((place.start as usize, token_of(program.name(place.name).kind)?))
-            }));
-        }
-        // If there are several names at a place, the last one is used.
-        kinds.sort_by_key(|(start, _)| *start);
-        Self { kinds, next: 0 }
+/// Returns the kinds of the names of a file, by place; the last of several names at a place.
+fn name_tokens(file: &File<'_>) -> HashMap<usize, Token> {
+    let mut kinds = HashMap::new();
+    for program in file.programs() {
+        let places = program.references_in(&file.path).iter();
+        kinds.extend(places.filter_map(|place| {
+            Some((place.start as usize, token_of(program.name(place.name).kind)?))
+        }));
     }
-
-    /// Returns the kind of the name at a place; places must be looked up in ascending order.
-    fn at(&mut self, place: usize) -> Option<Token> {
-        let before = self.kinds[self.next..].iter().take_while(|(start, _)| *start < place);
-        self.next += before.count();
-        let here = self.kinds[self.next..].iter().take_while(|(start, _)| *start == place);
-        here.last().map(|(_, token)| *token)
-    }
+    kinds
 }
 
 fn token_of(kind: NameKind) -> Option<Token> {
@@ -112,44 +84,23 @@ fn token_of(kind: NameKind) -> Option<Token> {
 }
 
 /// Returns the kind of a word and its modifiers; `None` if the word is unknown.
-fn token(
-    text: &[u8],
-    word: &ScannedWord,
-    known: Option<Token>,
-    kind_of: fn(&[u8]) -> Option<Token>,
-) -> Option<(Token, u32)> {
-    let (range, kind) = word;
-    let word = &text[range.clone()];
-    let token = match kind {
+fn token(text: &[u8], word: &ScannedWord, known: Option<Token>) -> Option<(Token, u32)> {
+    let of_language = |language: Language| {
+        Some(match language.class(&text[word.range.clone()])? {
+            WordClass::Number => Token::Number,
+            WordClass::Register => Token::Register,
+            WordClass::Instruction => Token::Instruction,
+            WordClass::Directive => Token::Directive,
+        })
+    };
+    let token = match word.kind {
         WordKind::Label => return Some((Token::Label, DECLARATION)),
         WordKind::Assigned => return Some((known.unwrap_or(Token::Constant), DECLARATION)),
         WordKind::Text => Token::Text,
         WordKind::Comment => Token::Comment,
-        WordKind::Word => known.or_else(|| kind_of(word))?,
+        WordKind::Word => known.or_else(|| of_language(word.language))?,
     };
     Some((token, 0))
-}
-
-/// Returns the kind of a word of TDL.
-fn tdl_token(word: &[u8]) -> Option<Token> {
-    Some(match word {
-        [b'0'..=b'9', ..] => Token::Number,
-        _ if tdl_register(word).is_some() => Token::Register,
-        _ if !tdl_forms(word).is_empty() => Token::Instruction,
-        _ if Directive::from_word(word).is_some() => Token::Directive,
-        _ => return None,
-    })
-}
-
-/// Returns the kind of a word of Zilog's notation.
-fn zilog_token(word: &[u8]) -> Option<Token> {
-    Some(match word {
-        _ if zilog::number(word).is_some() => Token::Number,
-        _ if is_operand(word) => Token::Register,
-        _ if is_zilog_mnemonic(word) => Token::Instruction,
-        _ if zilog::Directive::from_word(word).is_some() => Token::Directive,
-        _ => return None,
-    })
 }
 
 /// Encodes tokens with relative positions; a token of several lines becomes one per line.
@@ -167,7 +118,7 @@ impl<'t> Encoder<'t> {
     }
 
     fn add(&mut self, range: Range<usize>, token: Token, modifiers: u32) {
-        let mut line = self.line(range.start);
+        let mut line = self.lines.line(range.start);
         while self.lines.start(line) < range.end && line < self.lines.count() {
             let first = self.lines.start(line);
             let text = self.lines.get(line);
@@ -187,16 +138,6 @@ impl<'t> Encoder<'t> {
             }
             line += 1;
         }
-    }
-
-    /// Returns the line of an offset; fast if it is that of the last token or the next.
-    fn line(&self, offset: usize) -> usize {
-        let near = self.last_line..(self.last_line + 3).min(self.lines.count());
-        let within = |line: &usize| {
-            self.lines.start(*line) <= offset
-                && (offset < self.lines.start(line + 1) || line + 1 == self.lines.count())
-        };
-        near.into_iter().find(within).unwrap_or_else(|| self.lines.line(offset))
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use crate::fmt::{StatementParts, Statements};
-use crate::statement::line_end;
+use crate::fmt::Statements;
+use crate::mnemonics::Language;
+use crate::statement::StatementParts;
 use tdlasm::syntax::directive::{Directive, OperandKind};
 use tdlasm::syntax::{lex, zilog};
 
@@ -21,11 +22,18 @@ pub(super) enum WordKind {
     Comment,
 }
 
-pub(super) type ScannedWord = (Range<usize>, WordKind);
+/// A word, and whose word it is.
+#[derive(Debug, Clone)]
+pub(super) struct ScannedWord {
+    pub(super) range: Range<usize>,
+    pub(super) kind: WordKind,
+    pub(super) language: Language,
+}
 
 /// Returns the words of the statements that touch a range.
 pub(super) fn scan(statements: &Statements, range: &Range<usize>) -> Vec<ScannedWord> {
-    let mut scanner = Scanner { text: &statements.source().text, found: Vec::new() };
+    let text = &statements.source().text;
+    let mut scanner = Scanner { text, language: Language::default(), found: Vec::new() };
     let list = &statements.list;
     let after = list.partition_point(|(start, _)| *start <= range.start);
     let touching = list[after.saturating_sub(1)..].iter();
@@ -35,92 +43,91 @@ pub(super) fn scan(statements: &Statements, range: &Range<usize>) -> Vec<Scanned
     scanner.found
 }
 
-/// Returns the words of the lines in Zilog's notation that touch a range.
-pub(super) fn scan_zilog(text: &[u8], range: &Range<usize>) -> Vec<ScannedWord> {
-    let before = &text[..range.start.min(text.len())];
-    let mut start = memchr::memrchr2(b'\n', b'\r', before).map_or(0, |end| end + 1);
-    let mut found = Vec::new();
-    while start < text.len() && start <= range.end {
-        let line = &text[start..line_end(text, start)];
-        let code = zilog::code_length(line);
-        let mut at = 0;
-        while at < code {
-            let number = zilog::number(&line[at..code]).map(|number| number.length);
-            let word = line[at..code].iter().take_while(|byte| zilog::is_symbol(**byte)).count();
-            let (kind, length) = match line[at] {
-                b'\'' | b'"' => (WordKind::Text, zilog::quote_length(line, at)),
-                _ => (WordKind::Word, number.unwrap_or(word)),
-            };
-            let is_word = if kind == WordKind::Text { length > 1 } else { length > 0 };
-            found.extend(is_word.then_some((start + at..start + at + length, kind)));
-            at += length.max(1);
-        }
-        let comment = start + code..start + line.trim_ascii_end().len();
-        found.extend((!comment.is_empty()).then_some((comment, WordKind::Comment)));
-        start += line.len() + 1;
-    }
-    found
-}
-
 struct Scanner<'t> {
     text: &'t [u8],
+    language: Language,
     found: Vec<ScannedWord>,
 }
 
 impl Scanner<'_> {
-    fn statement(&mut self, parts: &StatementParts) {
-        let labels = parts.labels.iter().map(|(name, _)| (name.clone(), WordKind::Label));
-        self.found.extend(labels);
-        if !parts.assigned.is_empty() {
-            self.found.push((parts.assigned.clone(), WordKind::Assigned));
-        } else if !parts.operator.is_empty() {
-            self.found.push((parts.operator.clone(), WordKind::Word));
-        }
-        self.operands(parts);
-        if !parts.comment.is_empty() {
-            self.found.push((parts.comment.clone(), WordKind::Comment));
+    fn add(&mut self, range: Range<usize>, kind: WordKind) {
+        if !range.is_empty() {
+            self.found.push(ScannedWord { range, kind, language: self.language });
         }
     }
 
-    fn operands(&mut self, parts: &StatementParts) {
-        let directive = Directive::from_word(&self.text[parts.operator.clone()]);
-        let is_text = match directive.map(Directive::operands) {
-            Some(OperandKind::File) => {
-                return self.found.push((parts.operands.clone(), WordKind::Text));
+    fn statement(&mut self, parts: &StatementParts) {
+        self.language = parts.language;
+        let labels = parts.labels.iter().map(|(name, _)| (name, WordKind::Label));
+        let assigned = (&parts.assigned, WordKind::Assigned);
+        for (range, kind) in labels.chain([assigned, (&parts.operator, WordKind::Word)]) {
+            // The operators `=` and `==` are not words.
+            if !self.text[range.clone()].starts_with(b"=") {
+                self.add(range.clone(), kind);
             }
-            kind => matches!(kind, Some(OperandKind::Text | OperandKind::Texts)),
-        };
-        let mut at = parts.operands.start;
-        while at < parts.operands.end {
-            at = self.operand(at, parts.operands.end, is_text).max(at + 1);
         }
+        self.operands(parts);
+        self.add(parts.comment.clone(), WordKind::Comment);
+    }
+
+    fn operands(&mut self, parts: &StatementParts) {
+        let StatementParts { language, operator, operands, .. } = parts;
+        let operator = &self.text[operator.clone()];
+        if language.takes_file(operator) {
+            return self.add(operands.clone(), WordKind::Text);
+        }
+        let kind = language.tdl_directive(operator).map(Directive::operands);
+        let is_text = matches!(kind, Some(OperandKind::Text | OperandKind::Texts));
+        // Between brackets a text has expressions.
+        let mut in_brackets = false;
+        let mut at = operands.start;
+        while at < operands.end {
+            in_brackets = match self.text[at] {
+                b'[' => true,
+                b']' => false,
+                _ => in_brackets,
+            };
+            let end = match language.is_zilog {
+                true => self.zilog_operand(at, operands),
+                false => self.operand(at, operands.end, is_text && !in_brackets),
+            };
+            at = end.max(at + 1);
+        }
+    }
+
+    /// Adds the word at an offset of operands in Zilog's notation and returns its end.
+    fn zilog_operand(&mut self, at: usize, operands: &Range<usize>) -> usize {
+        let (text, behind) = (&self.text[operands.clone()], at - operands.start);
+        let rest = &text[behind..];
+        let (kind, length) = match rest[0] {
+            b'\'' | b'"' => (WordKind::Text, zilog::quote_length(text, behind)),
+            _ => {
+                let number = zilog::number(rest).map(|number| number.length);
+                (WordKind::Word, number.unwrap_or(zilog::symbol(rest).len()))
+            }
+        };
+        // A single quote is the prime of AF'.
+        if (kind, length) != (WordKind::Text, 1) {
+            self.add(at..at + length, kind);
+        }
+        at + length
     }
 
     /// Adds the word at an offset and returns its end. `is_text` allows delimiters of any kind.
     fn operand(&mut self, at: usize, end: usize, is_text: bool) -> usize {
         let rest = &self.text[at..end];
-        let begins_text = !matches!(rest[0], b' ' | b'\t' | b'\n' | b'\r' | b'[');
-        if is_text && rest[0] == b'[' {
-            let close = memchr::memchr(b']', rest).map_or(end, |length| at + length);
-            let mut within = at + 1;
-            while within < close {
-                within = self.operand(within, close, false).max(within + 1);
-            }
-            return close + 1;
-        }
+        let begins_text = !matches!(rest[0], b' ' | b'\t' | b'\n' | b'\r' | b'[' | b']');
         let text = match rest[0] {
             _ if is_text && begins_text => lex::delimited_text(rest),
             b'\'' | b'"' => lex::quoted(rest),
             _ => Err(nom::Err::Error(())),
         };
         if let Ok((rest, _)) = text {
-            self.found.push((at..end - rest.len(), WordKind::Text));
+            self.add(at..end - rest.len(), WordKind::Text);
             return end - rest.len();
         }
         let length = rest.iter().take_while(|byte| lex::is_symbol(**byte)).count();
-        if length > 0 {
-            self.found.push((at..at + length, WordKind::Word));
-        }
+        self.add(at..at + length, WordKind::Word);
         at + length
     }
 }
@@ -134,16 +141,20 @@ pub(super) enum Field {
     Comment,
 }
 
-pub(super) fn statement_at(statements: &Statements, offset: usize) -> Option<&StatementParts> {
-    let after = statements.list.partition_point(|(start, _)| *start <= offset);
-    statements.list[after.checked_sub(1)?].1.as_ref()
+/// A word in a statement.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) statement: StatementParts,
+    pub(super) field: Field,
+    /// The word; it may be empty.
+    pub(super) word: Range<usize>,
 }
 
-/// Returns the field and the word at an offset; the word may be empty.
-pub(super) fn field_at(file: &File<'_>, offset: usize) -> Option<(Field, Range<usize>)> {
-    let statements = file.statements()?;
-    let parts = statement_at(&statements, offset)?;
-    Some((field(parts, offset), word_at(file, offset)))
+/// Returns the place at an offset.
+pub(super) fn place_at(file: &File<'_>, offset: usize) -> Option<Place> {
+    let statement = file.statement_at(offset)?;
+    let field = field(&statement, offset);
+    Some(Place { statement, field, word: word_at(file, offset) })
 }
 
 fn field(parts: &StatementParts, offset: usize) -> Field {
@@ -161,10 +172,11 @@ fn field(parts: &StatementParts, offset: usize) -> Field {
 
 /// Returns the symbol that contains an offset or ends there.
 pub(super) fn word_at(file: &File<'_>, offset: usize) -> Range<usize> {
-    let is_symbol = if file.is_zilog() { zilog::is_symbol } else { lex::is_symbol };
     let text = &file.text;
+    let language = file.language();
+    let is_symbol = |byte: &&u8| language.is_symbol(**byte);
     let offset = offset.min(text.len());
-    let before = text[..offset].iter().rev().take_while(|byte| is_symbol(**byte)).count();
-    let behind = text[offset..].iter().take_while(|byte| is_symbol(**byte)).count();
+    let before = text[..offset].iter().rev().take_while(is_symbol).count();
+    let behind = text[offset..].iter().take_while(is_symbol).count();
     offset - before..offset + behind
 }

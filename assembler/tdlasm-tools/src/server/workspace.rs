@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::fmt::{self, Statements};
+use crate::mnemonics::Language;
+use crate::statement::StatementParts;
 use lsp_types::Uri;
 use serde::Deserialize;
 use tdlasm::asm::Options;
@@ -120,12 +122,6 @@ impl Workspace {
         self.analyses.retain(|root, _| sources.contains(root));
     }
 
-    /// Returns the options with which the statements of a file are read.
-    pub(super) fn format_options(&self, path: &Path) -> fmt::Options {
-        let Options { include_dirs, long_symbols, .. } = self.options(path);
-        fmt::Options { include_dirs, long_symbols }
-    }
-
     /// Returns a file with its text; `None` if it cannot be read.
     pub(super) fn file(&self, path: PathBuf) -> Option<File<'_>> {
         let text = self.documents.load(&path).ok()?;
@@ -168,8 +164,8 @@ impl<'w> File<'w> {
     pub(super) fn statements(&self) -> Option<Rc<Statements>> {
         let Workspace { documents, statements, .. } = self.workspace;
         let read = || {
-            let options = self.workspace.format_options(&self.path);
-            Statements::read(documents, &self.path, &self.text, &options).map(Rc::new)
+            let (options, language) = (self.format_options(), self.language());
+            Statements::read(documents, &self.path, &self.text, &options, language).map(Rc::new)
         };
         statements.borrow_mut().entry(self.path.clone()).or_insert_with(read).clone()
     }
@@ -179,9 +175,30 @@ impl<'w> File<'w> {
         self.workspace.programs().filter(|one| one.includes_file(&self.path))
     }
 
-    /// Returns `true` if a program reads the file in Zilog's notation.
-    pub(super) fn is_zilog(&self) -> bool {
-        self.programs().any(Analysis::is_zilog)
+    /// Returns the statement that contains an offset.
+    pub(super) fn statement_at(&self, offset: usize) -> Option<StatementParts> {
+        let statements = self.statements()?;
+        let after = statements.list.partition_point(|(start, _)| *start <= offset);
+        statements.list[after.checked_sub(1)?].1.clone()
+    }
+
+    /// Returns the language in which the file begins.
+    pub(super) fn language(&self) -> Language {
+        let languages = self.programs().filter_map(|program| program.language(&self.path));
+        languages.max_by_key(|language| language.is_zilog).unwrap_or_default()
+    }
+
+    /// Returns the options with which the statements are read.
+    pub(super) fn format_options(&self) -> fmt::Options {
+        let Options { include_dirs, long_symbols, .. } = self.options();
+        fmt::Options { include_dirs, long_symbols }
+    }
+
+    /// Returns the options of the program that contains the file.
+    pub(super) fn options(&self) -> Options {
+        let program = self.programs().next();
+        let path = program.map_or(&self.path, |program| &program.root);
+        self.workspace.options(path).for_source(path)
     }
 
     pub(super) fn uri(&self) -> Option<Uri> {
@@ -204,14 +221,13 @@ fn is_hidden(path: &Path) -> bool {
     name.is_some_and(|name| name.starts_with('.') || name == "target" || name == "node_modules")
 }
 
-/// The contents of a project file, or the error message.
-pub(super) type LoadResult = Result<Project, String>;
+/// A project file, and its contents or the error message.
+type ProjectFile = Rc<(PathBuf, Result<Project, String>)>;
 
 #[derive(Debug, Default)]
 pub(super) struct Projects {
     /// The project file that applies to the sources of a folder.
-    folders: RefCell<BTreeMap<PathBuf, Option<PathBuf>>>,
-    read: RefCell<BTreeMap<PathBuf, Rc<LoadResult>>>,
+    folders: RefCell<BTreeMap<PathBuf, Option<ProjectFile>>>,
 }
 
 impl Projects {
@@ -222,34 +238,35 @@ impl Projects {
 
     pub(super) fn clear_cache(&mut self) {
         self.folders.get_mut().clear();
-        self.read.get_mut().clear();
     }
 
-    fn of(&self, source: &Path) -> Option<Rc<LoadResult>> {
+    fn of(&self, source: &Path) -> Option<ProjectFile> {
         // A document without a file has no folder.
         let folder = source.parent().filter(|_| source.is_absolute())?;
-        let mut folders = self.folders.borrow_mut();
-        let found =
-            folders.entry(folder.to_owned()).or_insert_with(|| Project::find(source)).clone()?;
-        let mut read = self.read.borrow_mut();
-        let entry = read.entry(found.clone());
-        let project = entry
-            .or_insert_with(|| Rc::new(Project::read(&found).map_err(|error| error.to_string())));
-        Some(Rc::clone(project))
+        let read = || {
+            let found = Project::find(source)?;
+            let project = Project::read(&found).map_err(|error| error.to_string());
+            Some(Rc::new((found, project)))
+        };
+        self.folders.borrow_mut().entry(folder.to_owned()).or_insert_with(read).clone()
+    }
+
+    /// Calls `read` with the project file that applies to a source.
+    fn with_project<T>(&self, source: &Path, read: impl FnOnce(&Project) -> T) -> Option<T> {
+        self.of(source)?.1.as_ref().ok().map(read)
     }
 
     pub(super) fn options(&self, base: &Options, source: &Path) -> Options {
         let mut options = base.clone();
-        if let Some(Ok(project)) = self.of(source).as_deref() {
+        self.with_project(source, |project| {
             project.add_to(&mut options, project.program_of(source));
-        }
+        });
         options
     }
 
     /// Calls `read` with the program of the project file that contains a source.
     fn program_of<T>(&self, source: &Path, read: impl FnOnce(&Program) -> T) -> Option<T> {
-        let project = self.of(source)?;
-        project.as_ref().as_ref().ok()?.program_of(source).map(read)
+        self.with_project(source, |project| project.program_of(source).map(read))?
     }
 
     /// Returns the sources of the program that contains a source, in order.
@@ -270,16 +287,14 @@ impl Projects {
 
     /// Returns `true` if the sources of a folder are excluded.
     pub(super) fn excludes(&self, source: &Path) -> bool {
-        matches!(self.of(source).as_deref(), Some(Ok(project)) if project.excludes(source))
+        self.with_project(source, |project| project.excludes(source)).unwrap_or(false)
     }
 
-    pub(super) fn errors(&self) -> Vec<(PathBuf, String)> {
-        let read = self.read.borrow();
-        let wrong = read.iter().filter_map(|(path, one)| match &**one {
-            Err(message) => Some((path.clone(), message.clone())),
-            Ok(_) => None,
-        });
-        wrong.collect()
+    /// Returns the project files that cannot be read, and why.
+    pub(super) fn errors(&self) -> BTreeMap<PathBuf, String> {
+        let folders = self.folders.borrow();
+        let error = |file: &ProjectFile| Some((file.0.clone(), file.1.as_ref().err()?.clone()));
+        folders.values().flatten().filter_map(error).collect()
     }
 }
 

@@ -41,6 +41,12 @@ pub fn is_operand(word: &[u8]) -> bool {
             || HALVES.iter().any(|(name, ..)| is(name)))
 }
 
+/// Returns the names of the registers and conditions.
+pub fn operands() -> impl Iterator<Item = &'static str> {
+    let pairs = PAIRS.iter().map(|(name, _)| *name);
+    WORDS.into_iter().chain(pairs).chain(HALVES.iter().map(|(name, ..)| *name))
+}
+
 /// Returns the prefix of an index register's name.
 pub fn index_prefix(word: &[u8]) -> Option<Prefix> {
     match word {
@@ -128,6 +134,23 @@ pub fn tokens(form: &Form) -> impl Iterator<Item = Token> {
     })
 }
 
+/// Returns a form with what each of its operands is, such as `LD r,(IX+d)`.
+pub fn pattern(form: &Form) -> String {
+    let [first, second] = form.slots.map(|slot| match slot {
+        Slot::SourceMem | Slot::DestMem => "(HL)",
+        Slot::Index => "(IX+d)",
+        Slot::Pair => "BC/DE/HL/SP",
+        Slot::StackPair => "BC/DE/HL/AF",
+        Slot::PairX => "BC/DE/IX/SP",
+        Slot::PairY => "BC/DE/IY/SP",
+        Slot::Pointer => "BC/DE",
+        Slot::IndexPair => "IX/IY",
+        Slot::Restart => "0..38H",
+        other => other.pattern(),
+    });
+    form.zilog.replace("{0}", first).replace("{1}", second)
+}
+
 static BY_MNEMONIC: LazyLock<FxHashMap<&str, Vec<&Form>>> = LazyLock::new(|| {
     let mut forms: FxHashMap<&str, Vec<&Form>> = FxHashMap::default();
     for form in FORMS.iter().chain(&table::ZILOG_ONLY) {
@@ -135,6 +158,11 @@ static BY_MNEMONIC: LazyLock<FxHashMap<&str, Vec<&Form>>> = LazyLock::new(|| {
     }
     forms
 });
+
+/// Returns all mnemonics with their forms, in no particular order.
+pub fn mnemonics() -> impl Iterator<Item = (&'static str, &'static [&'static Form])> {
+    BY_MNEMONIC.iter().map(|(name, forms)| (*name, forms.as_slice()))
+}
 
 /// Returns the forms of a mnemonic; empty if the word is none.
 pub fn forms(word: &[u8]) -> &'static [&'static Form] {

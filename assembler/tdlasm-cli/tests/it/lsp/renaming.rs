@@ -10,7 +10,7 @@ use super::client::{Client, uri};
 const FILE: &str = "file:///nowhere/a.asm";
 
 /// A file's text with the edits of a result.
-fn edited(text: &str, edits: &Value) -> String {
+pub(super) fn edited(text: &str, edits: &Value) -> String {
     let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
     let mut edits: Vec<&Value> = edits.as_array().expect("edits").iter().collect();
     let place =

@@ -89,7 +89,7 @@ fn hover_and_tokens_know_the_words_of_zilogs_notation() {
     assert_eq!(shown(("size", 0)), "");
     let found = tokens_of(&mut client, FILE, text);
     for expected in [
-        "ROOM_1 variable",
+        "ROOM_1 variable!",
         "EQU decorator",
         "0x41 number",
         "; room's size comment",
@@ -235,12 +235,25 @@ fn macros_conditionals_and_comments_fold() {
     assert_eq!(shown, ["comment 0-2", "region 3-5", "region 7-8", "region 9-10"]);
 }
 
+#[test]
+fn brackets_in_comments_and_quotes_neither_begin_nor_end_a_fold() {
+    let folds = |text: &str| -> Vec<(Value, Value)> {
+        let asked = json!({ "textDocument": { "uri": FILE } });
+        let found = client(text).request("textDocument/foldingRange", asked).unwrap();
+        let lines = |one: &Value| (one["startLine"].clone(), one["endLine"].clone());
+        found.as_array().unwrap().iter().map(lines).collect()
+    };
+    let text = " .IFE 0,[ ; see ]\n .BYTE ']','['\n NOP\n]\n .BYTE 1\n";
+    assert_eq!(folds(text), [(json!(0), json!(2))]);
+    assert_eq!(folds(" NOP ; [\n NOP\n NOP\n NOP ; ]\n"), []);
+}
+
 /// Each token of the file: its text and what the legend calls it.
 fn tokens(client: &mut Client, text: &str) -> Vec<String> {
     tokens_of(client, FILE, text)
 }
 
-fn tokens_of(client: &mut Client, file: &str, text: &str) -> Vec<String> {
+pub(super) fn tokens_of(client: &mut Client, file: &str, text: &str) -> Vec<String> {
     let asked = json!({ "textDocument": { "uri": file } });
     let found = client.request("textDocument/semanticTokens/full", asked).unwrap();
     let data: Vec<usize> = found["data"]

@@ -1,10 +1,9 @@
 //! The spelling of a single name in the other dialect, regardless of other names.
 
 use tdlasm::isa::zilog::is_operand;
-use tdlasm::syntax::directive::Directive;
 
 use super::super::options::Dialect;
-use crate::mnemonics;
+use crate::mnemonics::{self, Language};
 
 /// Other words that have a meaning there, mnemonics and our directives aside.
 const RESERVED: [&str; 32] = [
@@ -29,11 +28,7 @@ fn is_zilog_word(name: &[u8]) -> bool {
 }
 
 fn is_tdl_word(name: &[u8]) -> bool {
-    name == b"."
-        || mnemonics::tdl_register(name).is_some()
-        || !mnemonics::tdl_forms(name).is_empty()
-        || Directive::from_word(name).is_some()
-        || mnemonics::is_section(name)
+    name == b"." || mnemonics::is_section(name) || Language::default().class(name).is_some()
 }
 
 /// Returns `true` if a name needs a leading underscore in Zilog's dialect: one of the

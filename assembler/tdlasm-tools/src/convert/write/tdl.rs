@@ -2,10 +2,18 @@
 
 use tdlasm::isa::Prefix;
 use tdlasm::syntax::directive::{Directive, TextTerminator};
+use tdlasm::syntax::expr::BinaryOp;
 
-use super::super::expr::Node;
+use super::super::expr::{Node, Number, Unary};
+use super::super::expr_parser::NOT_RANK;
 use super::super::program::{ConvertResult, Item, Operand, Spaced};
 use super::{StatementWriter, tdl_name};
+
+const DISAGREEMENT: &str = "assemblers disagree on the division or right shift of values that may \
+    be negative; write (value&0FFFFH) for an unsigned number";
+
+/// The highest rank of the operators.
+const LOOSEST: u8 = 7;
 
 /// The delimiters that a text may get.
 const DELIMITERS: &[u8] = b"\"'/|!~^*+=";
@@ -72,8 +80,64 @@ impl StatementWriter<'_> {
         }
         Ok(())
     }
+
+    pub(super) fn tdl_expr(&mut self, node: &Node<'_>) -> ConvertResult<()> {
+        self.tdl_expr_within(node, LOOSEST)
+    }
+
+    /// Writes an expression, in parentheses if an operator of rank `loosest + 1` would split it.
+    fn tdl_expr_within(&mut self, node: &Node<'_>, loosest: u8) -> ConvertResult<()> {
+        let rank = match node {
+            Node::Unary(Unary::Plus | Unary::Negate, _) => 1,
+            Node::Unary(Unary::Not, _) => NOT_RANK,
+            Node::Binary(op, ..) => op.rank(),
+            _ => 0,
+        };
+        match node {
+            _ if rank > loosest => return self.in_parentheses(node),
+            Node::Number(number) => self.push(spell(*number, self.radix)),
+            Node::Char(b'\'') => self.push("''''"),
+            Node::Char(byte @ b' '..=b'~') => self.push([b'\'', *byte, b'\'']),
+            Node::Char(byte) => self.push(spell(Number::new((*byte).into(), 16), self.radix)),
+            Node::Here => self.push("."),
+            Node::Name(name) => self.symbol(name)?,
+            Node::Group(inner) => return self.in_parentheses(inner),
+            Node::Unary(op, inner) => {
+                self.unary_sign(*op);
+                return self.tdl_expr_within(inner, 1);
+            }
+            Node::Binary(op, sides, blanks) => {
+                self.check_right_side(*op, &sides[1])?;
+                for (at, side) in sides.iter().enumerate() {
+                    if Self::needs_portable_operand(*op, at) && !self.is_portable(side) {
+                        return self.unconverted(DISAGREEMENT);
+                    }
+                }
+                self.tdl_expr_within(&sides[0], op.rank())?;
+                self.push(blanks[0]);
+                let sign = BinaryOp::SIGNS.iter().find(|(_, known)| known == op);
+                self.out.extend(sign.map(|(sign, _)| *sign));
+                self.push(blanks[1]);
+                return self.tdl_expr_within(&sides[1], op.rank() - 1);
+            }
+        }
+        Ok(())
+    }
 }
 
 fn is_zero(item: &Item<'_>) -> bool {
     matches!(item, Item::Value(Node::Number(number)) if number.value == 0)
+}
+
+/// Spells a number so that it is read the same in every radix, unless the radix is known to be 10.
+fn spell(number: Number<'_>, radix: Option<u8>) -> Vec<u8> {
+    let digits = number.spelling();
+    match (number.radix, radix) {
+        (10, Some(10)) => digits,
+        (10, _) => format!("{digits}."),
+        // B would be a digit in radix 16.
+        (2, Some(16) | None) => format!("^B{digits}"),
+        _ => digits + number.suffix(),
+    }
+    .into_bytes()
 }

@@ -5,8 +5,8 @@ use tdlasm::isa::{Form, Prefix, Register, Slot, Status};
 use tdlasm::syntax::expr::BinaryOp;
 
 use super::super::expr::{Node, Number};
+use super::super::options::Target;
 use super::super::program::{ConvertResult, Item, Operand, Spaced};
-use super::super::target::Target;
 use super::StatementWriter;
 use crate::mnemonics::{ZilogDirective, is_plain};
 

@@ -73,7 +73,7 @@ pub enum Repetition {
 impl Directive {
     /// The directives by their names; any may begin with a period.
     #[rustfmt::skip]
-    const NAMES: &[(&str, Self)] = &[
+    pub const NAMES: &[(&str, Self)] = &[
         ("DB", Self::Bytes), ("DEFB", Self::Bytes), ("DEFM", Self::Bytes), ("DM", Self::Bytes),
         ("DW", Self::Words), ("DEFW", Self::Words),
         ("DC", Self::MarkedText),

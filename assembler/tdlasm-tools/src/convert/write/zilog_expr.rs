@@ -1,19 +1,15 @@
-//! Expressions in Zilog's syntax, as far as pasmo, z80asm and GNU as agree.
+//! Writes expressions in Zilog's syntax, as far as pasmo, z80asm and GNU as agree.
 
-use tdlasm::isa::zilog::is_operand;
 use tdlasm::syntax::expr::BinaryOp;
-use tdlasm::syntax::lex;
-use tdlasm::syntax::zilog::{number, operator, symbol};
 
-use super::expr::{Blanks, Node, Number, Unary};
-use super::expr_parser::ExprParser;
-use super::program::{ConvertResult, Unconverted};
-use super::target::Target;
-use super::write::StatementWriter;
+use super::super::expr::{Blanks, Node, Number, Unary};
+use super::super::options::Target;
+use super::super::program::ConvertResult;
+use super::StatementWriter;
 use crate::mnemonics::is_plain;
 
 /// Why signs in front of operators are copied unchanged.
-pub(super) const SIGN_DISAGREEMENT: &str =
+pub(in super::super) const SIGN_DISAGREEMENT: &str =
     "assemblers disagree how far the sign reaches; use parentheses";
 
 /// The operators, in the spelling that is written.
@@ -30,138 +26,16 @@ const OPERATORS: [(&str, BinaryOp); 10] = [
     ("-", BinaryOp::Subtract),
 ];
 
-impl<'t> ExprParser<'_, 't> {
-    /// Reads operands and all operators between them; the order of evaluation is found afterwards.
-    pub(super) fn zilog_expression(&mut self) -> ConvertResult<Node<'t>> {
-        let start = self.here();
-        let mut operands = vec![self.operand()?];
-        let mut operators = Vec::new();
-        loop {
-            let before = self.cursor.clone();
-            let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
-            let Some(op) = self.operator()? else {
-                *self.cursor = before;
-                return build(operands, operators, start);
-            };
-            let behind = self.cursor.take(lex::blanks).unwrap_or_default();
-            operators.push((op, [blanks, behind]));
-            operands.push(self.operand()?);
-        }
-    }
-
-    fn operator(&mut self) -> ConvertResult<Option<BinaryOp>> {
-        let has_counterpart = |op: BinaryOp| OPERATORS.iter().any(|(_, other)| *other == op);
-        let found = operator(self.cursor.rest()).filter(|(_, op, _)| has_counterpart(*op));
-        let Some((spelling, op, _)) = found else { return Ok(None) };
-        self.cursor.advance(spelling.len());
-        if spelling == "%" && matches!(self.cursor.peek(), Some(b'0' | b'1')) {
-            return self.fail("without a blank behind % this may be a binary number");
-        }
-        Ok(Some(op))
-    }
-
-    pub(super) fn zilog_operand(&mut self) -> ConvertResult<Node<'t>> {
-        let word = symbol(self.cursor.rest());
-        let unary = match self.cursor.peek() {
-            Some(b'+') => Some(Unary::Plus),
-            Some(b'-') => Some(Unary::Negate),
-            Some(b'~') => Some(Unary::Not),
-            _ if word.eq_ignore_ascii_case(b"NOT") => Some(Unary::Not),
-            _ => None,
-        };
-        if let Some(op) = unary {
-            self.cursor.advance(word.len().max(1));
-            let inner = self.operand()?;
-            if matches!(inner, Node::Unary(..)) {
-                return self.fail("assemblers disagree on signs without parentheses");
-            }
-            return Ok(Node::Unary(op, Box::new(inner)));
-        }
-        match self.cursor.peek() {
-            Some(b'\'' | b'"') => self.character(),
-            Some(b'0'..=b'9' | b'$' | b'%') => self.zilog_number(),
-            _ if is_operand(word) => self.fail("a register or condition has no value"),
-            _ if !word.is_empty() => {
-                self.cursor.advance(word.len());
-                Ok(Node::Name(word))
-            }
-            _ => self.fail("a number or symbol is missing here"),
-        }
-    }
-
-    /// A single character; on escapes and several characters, assemblers disagree. GNU as reads
-    /// double quotes as a symbol, which is an error there rather than another value.
-    fn character(&mut self) -> ConvertResult<Node<'t>> {
-        let at = self.here();
-        let rest = self.cursor.rest();
-        match *rest {
-            [open, byte, close, ..]
-                if open == close && byte != open && is_plain(byte) && byte < 0x80 =>
-            {
-                self.cursor.advance(3);
-                Ok(Node::Char(byte))
-            }
-            _ => Unconverted::fail(at, "only single characters have a value to all assemblers"),
-        }
-    }
-
-    fn zilog_number(&mut self) -> ConvertResult<Node<'t>> {
-        let at = self.here();
-        let rest = self.cursor.rest();
-        let Some(number) = number(rest) else {
-            self.cursor.advance(1);
-            return Ok(Node::Here);
-        };
-        if number.radix == 10 && number.digits.len() > 1 && number.digits[0] == b'0' {
-            return Unconverted::fail(at, "a zero before a decimal number makes it octal for some");
-        }
-        // Not all have `0b101`.
-        let is_prefixed = matches!(rest, [b'0', b'b' | b'B', b'0' | b'1', ..]) && number.radix == 2;
-        match number.value().filter(|_| !is_prefixed || number.run.len() + 2 != number.length) {
-            Some(value) => {
-                self.cursor.advance(number.length);
-                Ok(Node::Number(Number::read(value, number.radix, number.digits, number.run)))
-            }
-            None => Unconverted::fail(at, "this is not a 16-bit number that all assemblers accept"),
-        }
-    }
+/// Returns `true` if Zilog's notation has the operator.
+pub(in super::super) fn has_sign(op: BinaryOp) -> bool {
+    OPERATORS.iter().any(|(_, known)| *known == op)
 }
 
-/// Puts a list of operands together, if all assemblers agree on the order.
-fn build<'t>(
-    operands: Vec<Node<'t>>,
-    operators: Vec<(BinaryOp, Blanks<'t>)>,
-    at: usize,
-) -> ConvertResult<Node<'t>> {
-    let Some((first, _)) = operators.first() else { return Ok(tree(operands, operators)) };
-    if matches!(operands[0], Node::Unary(Unary::Negate | Unary::Not, _)) {
-        return Unconverted::fail(at, SIGN_DISAGREEMENT);
-    }
-    let alike = operators.iter().all(|(op, _)| op == first);
-    let orderless = matches!(first, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
-    let arithmetic = operators.iter().all(|(op, _)| is_product(*op) || is_sum(*op));
-    if !(arithmetic || operators.len() == 1 || alike && orderless) {
-        return Unconverted::fail(at, "assemblers disagree on the order of these; use parentheses");
-    }
-    Ok(tree(operands, operators))
-}
-
-/// Divides a list at the operator that is applied last: the last of the sums, else the last.
-fn tree<'t>(mut operands: Vec<Node<'t>>, mut operators: Vec<(BinaryOp, Blanks<'t>)>) -> Node<'t> {
-    let last_sum = operators.iter().rposition(|(op, _)| is_sum(*op));
-    let Some(at) = last_sum.or(operators.len().checked_sub(1)) else {
-        return operands.pop().unwrap_or(Node::Here);
-    };
-    let right = tree(operands.split_off(at + 1), operators.split_off(at + 1));
-    let (op, blanks) = operators.remove(at);
-    Node::Binary(op, Box::new([tree(operands, operators), right]), blanks)
-}
-
-fn is_product(op: BinaryOp) -> bool {
+pub(in super::super) fn is_product(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::Multiply | BinaryOp::Divide)
 }
 
-fn is_sum(op: BinaryOp) -> bool {
+pub(in super::super) fn is_sum(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::Add | BinaryOp::Subtract)
 }
 
