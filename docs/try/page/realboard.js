@@ -238,7 +238,7 @@ export class RealBoardView {
       this.toolchain.call("serial.write", { ...this.options(), ...this.via(), program }),
     );
     if (!written) return;
-    this.tell(written);
+    this.tell({ text: `${program[0].name}: ${written.text}` });
     this.openTerminal();
     this.terminal?.write(Uint8Array.from(written.received ?? []));
     await this.link?.talk((bytes) => this.terminal?.write(bytes));
