@@ -88,6 +88,7 @@ export class RealBoardView {
           { class: "column" },
           h("div", { class: "bar" }, this.board.element, this.loader.element, this.behaviour.element),
           h("div", { class: "bar" }, this.connect, this.close),
+          h("p", { class: "hint" }, "First choose the serial port that the board is plugged into."),
           this.said,
           this.problem,
           h("div", { class: "bar" }, ...this.works, this.stop),
