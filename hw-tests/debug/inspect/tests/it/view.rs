@@ -170,6 +170,11 @@ fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
     // None of them ends the session, steps or sets a breakpoint.
     screen.press(b"\x03\x11\x13\x02:\x03");
     expect(&mut screen, "nothing runs");
+    // Pasted text is a command line, not keys.
+    screen.press(b"\x1b[200~q\nq\x1b[201~");
+    expect(&mut screen, "Enter");
+    screen.press(b"\x03");
+    expect(&mut screen, "nothing");
     screen.press(b"q");
     expect(&mut screen, "q again");
     screen.press(b"q");
