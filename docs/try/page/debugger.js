@@ -231,7 +231,7 @@ export class DebugPanel {
       h(
         "pre",
         { class: "instruction" },
-        `${hex(state.instruction.address, 4)}  ${state.instruction.text}`,
+        `${hex(state.instruction.address, 4)}H  ${state.instruction.text}`,
       ),
       state.place && h("pre", { class: "line", tabindex: "0" }, state.place.text),
       registers(state, before),

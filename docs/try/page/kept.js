@@ -136,11 +136,13 @@ function removeLast(version) {
 }
 
 /**
- * Returns the files of a name: an evaluator's changed ones, or those of the program.
+ * Returns the files of a name: an evaluator's changed ones, or those of the program, with what was
+ * typed a moment ago.
  * @param {string} name
  * @returns {SourceFile[]}
  */
 export function kept(name) {
+  storeWaiting();
   return memory.get(name)?.files ?? [];
 }
 

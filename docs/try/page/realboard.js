@@ -88,6 +88,7 @@ export class RealBoardView {
           { class: "column" },
           h("div", { class: "bar" }, this.board.element, this.loader.element, this.behaviour.element),
           h("div", { class: "bar" }, this.connect, this.close),
+          h("p", { class: "hint" }, "First choose the serial port that the board is plugged into."),
           this.said,
           this.problem,
           h("div", { class: "bar" }, ...this.works, this.stop),
@@ -238,7 +239,7 @@ export class RealBoardView {
       this.toolchain.call("serial.write", { ...this.options(), ...this.via(), program }),
     );
     if (!written) return;
-    this.tell(written);
+    this.tell({ text: `${program[0].name}: ${written.text}` });
     this.openTerminal();
     this.terminal?.write(Uint8Array.from(written.received ?? []));
     await this.link?.talk((bytes) => this.terminal?.write(bytes));

@@ -16,7 +16,7 @@ export function registers(state, before) {
       "div",
       { class: changed ? "cell changed" : "cell", "data-register": name },
       h("dt", {}, name),
-      h("dd", {}, hex(value, digits)),
+      h("dd", {}, `${hex(value, digits)}H`),
     );
   };
   return h(
@@ -56,7 +56,7 @@ export function arrayView(state, before) {
     h(
       "table",
       { class: "bytes" },
-      h("caption", {}, `Attackers array at ${hex(state.array.address, 4)}`),
+      h("caption", {}, `Attackers array at ${hex(state.array.address, 4)}H`),
       h(
         "thead",
         {},

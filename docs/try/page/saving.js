@@ -2,13 +2,12 @@
 // changed the same files.
 
 import { button, download, h, replace } from "./dom.js";
-import { choose, kept, onStorage, openConflicts, storage, storeWaiting } from "./kept.js";
+import { choose, kept, onStorage, openConflicts, storage } from "./kept.js";
 import { packed } from "./packed.js";
 import { current } from "./state.js";
 
 /** Has the browser save what this tab has of the program or evaluator that is shown. */
 function saveCopy() {
-  storeWaiting();
   const { view, behaviour } = current();
   const name = view === "program" ? view : behaviour;
   download(`${name}.zip`, packed(kept(name)));

@@ -135,13 +135,19 @@ test("a program of one's own is written to the board and runs there", async () =
   // At its own clock, it goes on sending while the line passes from the worker to the terminal.
   const page = await visit(loose);
   await page.getByRole("link", { name: "Write Z80 code" }).click();
-  await page.getByLabel("Example").selectOption("Primes below 1000");
   await page.locator("#program .count").filter({ hasText: "without messages" }).waitFor();
+  // Written before the page had time to store what was chosen.
+  await page.getByLabel("Example").evaluate((/** @type {HTMLSelectElement} */ example) => {
+    example.value = "Primes below 1000";
+    example.dispatchEvent(new Event("change"));
+    const buttons = [...document.querySelectorAll("button")];
+    buttons.find(({ textContent }) => textContent === "Write your program")?.click();
+  });
   await page.getByRole("link", { name: "Connect a board" }).click();
-  await page.getByRole("button", { name: "Write your program" }).click();
   await said(page)
     .filter({ hasText: /bytes at 8000h, verified on the board; started at 8000h/ })
     .waitFor();
+  assert.match((await said(page).textContent()) ?? "", /^primes\.asm: /);
   const isPrime = (/** @type {number} */ n) =>
     Array.from({ length: n - 2 }, (_, k) => k + 2).every((k) => n % k);
   const primes = Array.from({ length: 998 }, (_, n) => n + 2).filter(isPrime);

@@ -161,7 +161,7 @@ test("the time line moves the board back and forth, and watched values follow it
   const watched = panel.locator(".watches code");
   const cell = panel.locator("[data-register=SP] dd");
   const shown = (/** @type {string | null} */ digits) =>
-    `SP = ${digits}H (${Number.parseInt(digits ?? "", 16)})`;
+    `SP = ${digits} (${Number.parseInt(digits ?? "", 16)})`;
   await becomes(() => watched.textContent(), shown(await cell.textContent()));
   const start = await line();
   const seen = [];
@@ -197,13 +197,13 @@ test("registers and labels show what they stand for now", async () => {
   await cell.hover();
   const tip = page.locator("#meaning:popover-open");
   const decimal = Number.parseInt(value ?? "", 16);
-  await tip.filter({ hasText: `SP is ${value}H = ${decimal}` }).waitFor();
+  await tip.filter({ hasText: `SP is ${value} = ${decimal}` }).waitFor();
   await page.mouse.move(0, 0);
   await tip.waitFor({ state: "detached" });
   // The label on the line that runs next is where the Z80 is.
   const counter = await page.locator("#evaluator [data-register=PC] dd").textContent();
   await page.locator("#evaluator .cm-runs-next").getByText("XCHNG").first().hover();
-  await page.locator(".cm-tooltip .value", { hasText: `XCHNG is ${counter}H` }).waitFor();
+  await page.locator(".cm-tooltip .value", { hasText: `XCHNG is ${counter}` }).waitFor();
   pages.clean();
 });
 

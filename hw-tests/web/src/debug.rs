@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use board_debugger::commands::{self, CommandOutcome, Pane, execute};
 use board_debugger::{
-    BoundExpression, Debugger, ExecCommand, HaltReason, Machine, Motion,
-    REGISTER_PAIRS, Stop, StopId, describe_halt, disassemble_at, flag_letters, register_value,
+    BoundExpression, Debugger, ExecCommand, HaltReason, Machine, Motion, REGISTER_PAIRS, Stop,
+    StopId, describe_halt, disassemble_at, flag_letters, register_value,
 };
 use board_simulator::profiling::{StepCounter, line_times};
 use firmware::ProgramKind;

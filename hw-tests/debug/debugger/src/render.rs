@@ -107,7 +107,7 @@ pub(super) fn registers(debugger: &Debugger) -> Vec<String> {
     let registers = debugger.registers();
     let value = |name: &str| register_value(&registers, name).unwrap_or(0);
     let row = |(left, right): (&str, &str)| {
-        format!("{left:<3} {:04X}      {right:<3} {:04X}", value(left), value(right))
+        format!("{left:<3} {:04X}H     {right:<3} {:04X}H", value(left), value(right))
     };
     let sets = [("AF", "AF'"), ("BC", "BC'"), ("DE", "DE'"), ("HL", "HL'")];
     let pointers = [("IX", "IY"), ("SP", "PC")];
@@ -117,7 +117,7 @@ pub(super) fn registers(debugger: &Debugger) -> Vec<String> {
     let (enabled, mode) = debugger.interrupt_state();
     let state = if enabled { "EI" } else { "DI" };
     let mode = mode.map(|mode| format!("  IM {mode}")).unwrap_or_default();
-    lines.push(format!("I {:02X}  R {:02X}  {state}{mode}", registers.i, registers.r));
+    lines.push(format!("I {:02X}H  R {:02X}H  {state}{mode}", registers.i, registers.r));
     lines
 }
 
@@ -128,7 +128,7 @@ pub(super) fn memory(debugger: &Debugger, first: u16, rows: usize, width: u16) -
         let bytes = debugger.dump(at, width.into());
         let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
         let text = characters(&bytes);
-        format!("{at:04X}  {}  {text}", digits.join(" "))
+        format!("{at:04X}H  {}  {text}", digits.join(" "))
     };
     (0..rows).map(row).collect()
 }
@@ -149,7 +149,7 @@ pub(super) fn code(debugger: &Debugger, first: u16, rows: usize) -> Vec<String> 
         let stop = if debugger.stops.has_breakpoint(at) { '*' } else { ' ' };
         let mark = if at == pc { '>' } else { ' ' };
         let name = debugger.code().address_name(at);
-        lines.push(format!("{mark}{stop}{at:04X}  {digits:<8}  {:<20}  {name}", shown.text));
+        lines.push(format!("{mark}{stop}{at:04X}H  {digits:<8}  {:<20}  {name}", shown.text));
         at = at.wrapping_add(shown.bytes.len() as u16);
     }
     lines

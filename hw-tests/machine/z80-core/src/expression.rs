@@ -386,7 +386,7 @@ fn memory(address: Node, is_word: bool) -> Node {
 }
 
 /// Parses a number of 16 bits: decimal, hexadecimal as `1FH` or `0x1F`, or one as messages print it,
-/// which may begin with a letter: two or four capital digits and `H`, such as `C3H` or `F123H`.
+/// which may begin with a letter: two or four capital digits and `H`, such as `C3H` or `F123h`.
 /// Where names are known, a name that is spelled like the last form has priority.
 pub fn parse_number(text: &str) -> Option<u16> {
     parse_wide(text).or_else(|| parse_printed(text)).and_then(|value| value.try_into().ok())
@@ -407,7 +407,7 @@ pub fn parse_address(text: &str) -> Result<u16, String> {
 }
 
 fn parse_printed(text: &str) -> Option<u64> {
-    let digits = text.strip_suffix('H').filter(|digits| matches!(digits.len(), 2 | 4))?;
+    let digits = text.strip_suffix(['H', 'h']).filter(|digits| matches!(digits.len(), 2 | 4))?;
     let is_digit = |digit: u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(&digit);
     digits.bytes().all(is_digit).then(|| u64::from_str_radix(digits, 16).ok()).flatten()
 }

@@ -70,7 +70,10 @@ fn text_at(debugger: &Debugger, at: u16) -> String {
 
 fn array(debugger: &Debugger, first: u16, count: u16, width: u16) -> String {
     let bytes = debugger.dump(first, (count * width).into());
-    let element = |bytes: &[u8]| bytes.iter().rev().map(|byte| format!("{byte:02X}")).collect();
+    let element = |bytes: &[u8]| match *bytes {
+        [low, high] => format!("{high:02X}{low:02X}H"),
+        _ => bytes.iter().map(|byte| format!("{byte:02X}")).collect(),
+    };
     let elements: Vec<String> = bytes.chunks(width.into()).map(element).collect();
     let text = if width == 1 { format!("  {}", render::characters(&bytes)) } else { String::new() };
     format!("{first:04X}H: {}{text}", elements.join(" "))

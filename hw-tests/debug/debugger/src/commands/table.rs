@@ -90,7 +90,7 @@ pub static COMMANDS: [Command; 32] = {
         row("registers", "r", "", "registers of both sets", Show(|_, _| Ok(Pane::Registers))),
         row("list", "l", "[PLACE]", "source", Show(source_pane)),
         row("code", "u", "[PLACE]", "instructions", Show(code_pane)),
-        row("memory", "m", "[ADDRESS][,N]", "bytes", Show(memory_pane)),
+        row("memory", "m", "[ADDRESS][,N]", "bytes, in hexadecimal without H", Show(memory_pane)),
         row("calls", "k", "", "open calls", Show(|_, _| Ok(Pane::Calls))),
         row("console", "O", "", "output of the board", Show(|_, _| Ok(Pane::Console))),
         row("find", "/", "TEXT", "text in the source", Show(find)),

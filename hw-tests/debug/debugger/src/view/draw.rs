@@ -13,7 +13,7 @@ use ratatui::{Frame, Terminal};
 use super::{KEYS, NARROW_ROW, Screen};
 use crate::commands::Pane;
 use crate::panes::PaneHeading;
-use crate::{Debugger, render};
+use crate::{Debugger, parse_number, render};
 
 /// Width of the right column.
 const SIDE_COLUMNS: u16 = 32;
@@ -232,7 +232,7 @@ fn stack(debugger: &Debugger) -> Vec<String> {
         let at = debugger.registers().sp.wrapping_add(2 * word);
         let value = debugger.peek_word(at);
         let name = code.nearest_label(value).map(|_| code.address_name(value));
-        format!("{at:04X}  {value:04X}  {}", name.unwrap_or_default())
+        format!("{at:04X}H  {value:04X}H  {}", name.unwrap_or_default())
     };
     (0..STACK_ROWS).map(row).collect()
 }
@@ -247,11 +247,11 @@ fn wrapped(lines: &[String], columns: usize) -> Vec<String> {
     lines.iter().flat_map(parts).collect()
 }
 
-/// Styles the bytes of a row of memory, `8000  41 42 ..  AB`.
+/// Styles the bytes of a row of memory, `8000H  41 42 ..  AB`.
 fn memory_line(line: &str, style: impl Fn(u16) -> Style) -> Line<'static> {
     let mut words = line.splitn(2, "  ");
     let (address, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let first = u16::from_str_radix(address, 16).unwrap_or_default();
+    let first = parse_number(address).unwrap_or_default();
     let (bytes, characters) = rest.split_once("  ").unwrap_or((rest, ""));
     let mut spans = vec![Span::raw(format!("{address}  "))];
     for (at, byte) in (0..).zip(bytes.split(' ')) {

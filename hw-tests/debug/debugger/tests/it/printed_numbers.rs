@@ -1,8 +1,10 @@
 //! Numbers and addresses are typed as they are printed, those that begin with a letter, too.
 
-use board_debugger::commands::{CommandOutcome, Pane, execute, outcome_text};
+use board_debugger::commands::{COMMANDS, CommandOutcome, Pane, execute, outcome_text};
 use board_debugger::{Debugger, describe_halt, disassemble_at};
+use ratatui::crossterm::event::KeyCode;
 
+use crate::owned_view::View;
 use crate::sessions::debugger;
 
 const PROGRAM: &str = "START:\tNOP\n\tJMP START\n\t.END START\n";
@@ -67,6 +69,96 @@ fn whatever_is_printed_can_be_typed() {
         let halt = later.run(board_debugger::ExecCommand::ReverseToChange(address), &mut |_| false);
         let missing = describe_halt(&later, halt);
         printed(&mut later, &format!("break {}", numbers(&missing)[0]));
+    }
+}
+
+/// Arguments of a command, so that it prints addresses and values that are, or are near, `X`.
+fn arguments(command: &str) -> &'static [&'static str] {
+    match command {
+        "step" | "over" | "next" | "into" | "out" | "run" | "back" | "rnext" | "rrun"
+        | "restart" | "stops" | "registers" | "calls" | "console" | "help" | "quit" => &[""],
+        "to" | "rto" | "lastchange" => &["X"],
+        "until" => &["PC != X"],
+        "break" => &["", "X if HL == X log at {PC}", "X-1 do print X"],
+        "watch" => &["X", "X,2 rw", "HL", "port 0C3H"],
+        "change" => &["1 if HL == X"],
+        "delete" => &["X"],
+        "print" => &["X", "[X]", "[X;3]", "{SP;3}", "-X", "sw(SP)"],
+        "display" => &["X", "{SP}", "{SP;2}", "sw(SP)", ""],
+        "set" => &["HL = X", "A = 195", "[X] = 0 0", "{X+2} = X"],
+        "send" => &["X"],
+        "list" | "code" | "memory" => &["", "X"],
+        "find" => &["START"],
+        other => panic!("what does {other} print?"),
+    }
+}
+
+/// A debugger halted at an address, which is also the value of all pairs and of the words that SP
+/// points at. From there on the board has NOPs.
+fn halted_at(address: u16) -> Debugger {
+    let mut debugger = debugger(PROGRAM);
+    let mut put = |line: &str| _ = printed(&mut debugger, line);
+    put(&format!("set [{address}] = {}", "0 ".repeat(64)));
+    for word in 0..8 {
+        put(&format!("set {{8800H + {}}} = {address}", 2 * word));
+    }
+    for pair in ["HL", "DE", "BC", "IX", "IY", "HL'", "DE'", "BC'", "PC"] {
+        put(&format!("set {pair} = {address}"));
+    }
+    put("set SP = 8800H");
+    debugger
+}
+
+/// Checks that each number of a text can be typed, but for bytes in a row, which have two digits
+/// and no `H`.
+#[track_caller]
+fn check_numbers(debugger: &mut Debugger, text: &str) {
+    let is_digits = |word: &str| word.len() == 4 && word.bytes().all(|c| c.is_ascii_hexdigit());
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    let bare = words.find(|word| is_digits(word) && word.bytes().any(|c| c.is_ascii_uppercase()));
+    assert_eq!(bare, None, "{text}");
+    for number in numbers(text) {
+        let value = u16::from_str_radix(number.trim_end_matches('H'), 16).expect("digits");
+        // `rcflash` prints a small h.
+        for number in [number.replace('H', "h"), number] {
+            let typed = printed(debugger, &format!("print {number}"));
+            assert!(typed.contains(&format!("= {value}")), "{number} of {text}: {typed}");
+        }
+    }
+}
+
+#[test]
+fn what_each_command_prints_can_be_typed() {
+    for address in [0xA000, 0xFACE] {
+        let typed = format!("{address:04X}H");
+        let mut count = 0;
+        for command in &COMMANDS {
+            for arguments in arguments(command.name) {
+                let mut debugger = halted_at(address);
+                for line in ["break X", "watch X", "display HL"] {
+                    printed(&mut debugger, &line.replace('X', &typed));
+                }
+                let line = format!("{} {}", command.name, arguments.replace('X', &typed));
+                let outcome = execute(&mut debugger, &line, &mut |_| true);
+                // The message of an error, too.
+                let text = outcome.map(|outcome| outcome_text(&mut debugger, &outcome));
+                let text = text.unwrap_or_else(|error| error);
+                check_numbers(&mut debugger, &text);
+                count += usize::from(!numbers(&text).is_empty());
+            }
+        }
+        assert!(count > 35, "{count} lines have printed a number");
+        let mut view = View::new(halted_at(address));
+        let screens = [view.text(80, 24), view.text(160, 50)];
+        for screen in screens {
+            assert!(numbers(&screen).iter().filter(|number| **number == typed).count() > 10);
+            check_numbers(&mut view.debugger, &screen);
+        }
+        for key in format!(":memory {typed}\ne5AH\n").chars() {
+            let key = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
+            view.press(key, &mut |_, _| true);
+        }
+        assert_eq!(view.debugger.peek(address), 0x5A, "e edits the memory pane");
     }
 }
 

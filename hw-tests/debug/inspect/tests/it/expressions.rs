@@ -116,7 +116,7 @@ fn arrays_texts_and_characters_are_printed() {
          print 'A' + 1\nprint -1\nprint 9000H.w\nprint 1 << 4 | 3\n");
     let expected = [
         "9000H: 48 49 0D 00 01  HI...",
-        "9000H: 4948 000D",
+        "9000H: 4948H 000DH",
         "\"HI\\r\"",
         "0042H = 66",
         "FFFFH = 65535, -1 signed",

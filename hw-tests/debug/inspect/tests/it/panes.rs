@@ -59,6 +59,8 @@ fn a_script_shows_a_pane_by_its_name_and_help_lists_it() {
     assert_eq!(lines[..expected.len()], expected);
     assert!(lines[7].starts_with("NOWHERE    unknown name"), "{out}");
     assert!(lines[8].contains("counts") && lines[8].contains("What is counted"), "{out}");
+    let help = bench.script(&bench.path("count.asm"), "help\n", &[]);
+    assert!(help.contains("What is counted") && !help.contains("ttackers"), "Sargon's: {help}");
 }
 
 #[test]

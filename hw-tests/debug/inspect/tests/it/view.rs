@@ -140,13 +140,13 @@ fn the_interrupt_state_is_shown_and_set_and_memory_fits_80_columns() {
     let mut view = view();
     press(&mut view, ":set IFF = 0\n:set IM = 2\n:set I = 5AH\n");
     row(&drawn(&view), "DI  IM 2");
-    row(&drawn(&view), "I 5A");
+    row(&drawn(&view), "I 5AH");
     press(&mut view, ":set [9000H] = 41H 42H 43H 44H 45H 46H 47H 48H\n:memory 9000H\n");
     let small: Vec<String> = view.text(80, 24).lines().map(str::to_owned).collect();
-    row(&small, "9000  41 42 43 44 45 46 47 48  ABCDEFGH");
+    row(&small, "9000H  41 42 43 44 45 46 47 48  ABCDEFGH");
     view.handle_key(KeyCode::PageDown);
     let small: Vec<String> = view.text(80, 24).lines().map(str::to_owned).collect();
-    row(&small, "9040  ");
+    row(&small, "9040H  ");
 }
 
 /// Waits until the screen shows this again.
@@ -170,6 +170,11 @@ fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
     // None of them ends the session, steps or sets a breakpoint.
     screen.press(b"\x03\x11\x13\x02:\x03");
     expect(&mut screen, "nothing runs");
+    // Pasted text is a command line, not keys.
+    screen.press(b"\x1b[200~q\nq\x1b[201~");
+    expect(&mut screen, "Enter");
+    screen.press(b"\x03");
+    expect(&mut screen, "nothing");
     screen.press(b"q");
     expect(&mut screen, "q again");
     screen.press(b"q");
@@ -232,15 +237,15 @@ fn bytes_that_a_step_reads_and_writes_have_colours_and_memory_is_edited_in_its_p
     let debugger = board_debugger::open_program(&profile, program, None);
     let mut view = View::new(debugger.unwrap_or_else(|error| panic!("{error}")));
     press(&mut view, ":memory 9000H\ne5AH 5BH\ns");
-    assert!(row(&drawn(&view), "9000  5A 5B").contains("Z["));
+    assert!(row(&drawn(&view), "9000H  5A 5B").contains("Z["));
     // The cells of 9000H and 9001H in the first row of the pane.
     let colours = |view: &View| {
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("in memory");
         terminal.draw(|frame| view.draw(frame)).expect("in memory");
         let buffer = terminal.backend().buffer().clone();
         let text = |y| (0..80).map(|x| buffer[(x, y)].symbol()).collect::<String>();
-        let y = (0..24).find(|y| text(*y).starts_with("│9000  ")).expect("its row");
-        [7, 10].map(|x| buffer[(x, y)].fg)
+        let y = (0..24).find(|y| text(*y).starts_with("│9000H  ")).expect("its row");
+        [8, 11].map(|x| buffer[(x, y)].fg)
     };
     assert_eq!(colours(&view), [Color::Reset, Color::Reset], "LXI reads only itself");
     press(&mut view, "s");
