@@ -208,7 +208,7 @@ fn of_a_program_that_does_not_speak_the_protocol_nothing_is_claimed() {
     let write = ["write", &path, "--address", "9000"];
     let board = || Board::new(128, 1, Started::Monitor);
     std::fs::write(&file, [0xC9]).expect("a scratch file");
-    let claim = "started at 9000h; it does not answer this project's protocol";
+    let claim = "started at 9000h\n";
     assert_ends(board(), &write, 0, &["verified on the board", claim]);
     std::fs::write(&file, []).expect("a scratch file");
     let verify = ["verify", &path, "--address", "9000", "--port", "/nonexistent"];

@@ -102,6 +102,7 @@ pub(super) fn setup(args: &SetupArgs) -> CommandResult {
         target.rig = Rig { flow: noted.flow, reset: noted.reset, ..target.rig };
     }
     let line = target.open().map_err(|error| open_failure(&error, &port))?;
+    let has_lines = line.capabilities().control_lines;
     let found = reset::find_released(&mut target, line, &stop)?;
     if !args.json {
         print(&format!("{}: {} at {} baud\n", port.path, found.label(), found.result.baud))?;
@@ -133,7 +134,8 @@ pub(super) fn setup(args: &SetupArgs) -> CommandResult {
     }
     let has_failed = report.passed == Some(false);
     if !has_failed && !args.no_run && runs_cases(found.peer) {
-        report.reset = reset::find_method(&mut target, &found, asks, &stop, &mut report.advice)?;
+        report.reset =
+            reset::find_method(&mut target, &found, has_lines, asks, &stop, &mut report.advice)?;
         let reset = (target.rig.reset.method, target.rig.reset.active_level);
         let is_new = std::mem::replace(&mut entry.reset, reset) != reset;
         if known.is_some() && is_new {

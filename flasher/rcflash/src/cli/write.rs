@@ -147,11 +147,9 @@ pub(super) fn start(link: &mut Link, entry: u16, build_id: Option<u32>) -> Resul
     Ok(())
 }
 
-/// Prints that a program was started that does not speak the protocol.
+/// Prints that a program was started of which no reply is expected.
 pub(super) fn print_started(entry: u16) {
-    cli_support::eprint_message!(
-        "started at {entry:04X}h; it does not answer this project's protocol"
-    );
+    cli_support::eprint_message!("started at {entry:04X}h");
 }
 
 /// Creates a progress bar, which is drawn on a terminal only.

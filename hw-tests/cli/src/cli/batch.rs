@@ -1,5 +1,6 @@
 //! `hw-tests batch`.
 
+mod bare;
 mod console;
 mod executor;
 mod stand_in;

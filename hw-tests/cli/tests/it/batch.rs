@@ -1,6 +1,7 @@
 //! `hw-tests batch`: programs that end in every way, one after the other.
 
 mod crashes;
+mod start_up;
 #[cfg(feature = "system-tests")]
 mod system;
 
@@ -141,7 +142,10 @@ impl Programs {
 
 /// Assembles a program.
 fn image(origin: u16, body: &str) -> tdlasm::image::Image {
-    let source = format!("\t.LOC {origin}\n{LIBRARY}{body}\n\t.END\n");
+    assembled(format!("\t.LOC {origin}\n{LIBRARY}{body}\n\t.END\n"))
+}
+
+fn assembled(source: String) -> tdlasm::image::Image {
     let loader = MemoryLoader::new().with("p.asm", source);
     let assembly = assemble(&loader, &[PathBuf::from("p.asm")], &Options::default());
     let modules = assembly.unwrap_or_else(|error| panic!("{error}")).modules;
@@ -335,4 +339,33 @@ fn a_board_that_only_a_person_can_reset_is_reset_after_a_crash_only() {
     std::io::Write::write_all(button, b"\n").expect("the board is there");
     let (_, shown) = programs.run(&[&options[..], &["--resume"]].concat());
     assert!(shown.contains("2 of 5 cases passed"), "{shown}");
+}
+
+/// On a board at its clock and 115,200 baud, which is not reset between programs.
+#[cfg(unix)]
+#[test]
+fn from_one_program_of_three_kilobytes_to_the_next_takes_at_most_one_and_a_half_seconds() {
+    let programs = Programs::new();
+    for index in 0..5 {
+        let data: Vec<_> =
+            (0..3072).map(|i| ((i * 7 + i / 256 + index) % 256).to_string()).collect();
+        let lines: String =
+            data.chunks(16).map(|row| format!("\t.BYTE {}\n", row.join(","))).collect();
+        let end = "\tXRA A\n\tLXI H,5AA5H\n\tJMP FINISH\n";
+        programs.add(&format!("p{index}"), &format!("{end}{lines}"));
+    }
+    let board = ServedBoard::start(&[]);
+    let seconds = |pattern: &str| {
+        let began = std::time::Instant::now();
+        let (code, shown) = programs.run(&["--port", &board.path, "--case", pattern]);
+        assert_eq!(code, Some(0), "{shown}");
+        began.elapsed().as_secs_f64()
+    };
+    // The computer may have other things to do: the best of three.
+    let each = (0..3).map(|_| {
+        let one = seconds("p0.ihx");
+        (seconds("p?.ihx") - one) / 4.0
+    });
+    let each = each.fold(f64::INFINITY, f64::min);
+    assert!(each > 0.2 && each <= 1.5, "{each} s: 3 KB take 0.27 s alone");
 }

@@ -42,6 +42,18 @@ impl Convention {
     /// That of SDCC since 4.2.
     pub(crate) const DEFAULT: Self = Self { order: Order::SdccCall1, is_callee: false };
 
+    /// Returns the default that SDCC notes in a module since 4.3: `.optsdcc -mz80 sdcccall(1)` in its
+    /// source and listing, `O -mz80 sdcccall(1)` in its object.
+    pub(crate) fn noted_in(module: &str) -> Option<Self> {
+        let is_note = |line: &&str| line.contains("\t.optsdcc ") || line.starts_with("O ");
+        let (_, number) = module.lines().find(is_note)?.split_once(" sdcccall(")?;
+        match number.trim_end() {
+            "0)" => Some(Self { order: Order::SdccCall0, is_callee: false }),
+            "1)" => Some(Self::DEFAULT),
+            _ => None,
+        }
+    }
+
     /// Returns the registers of a result or of the only argument, from the highest byte on.
     fn result_registers(self, bytes: u16) -> &'static [&'static str] {
         match (self.order, bytes) {
@@ -209,15 +221,23 @@ impl Signature {
         Ok(Self { name, result: CType::parse(kind)?, parameters, first })
     }
 
-    /// Returns the convention by the places of parameters, those of other functions if this one has
-    /// none; `None` if they are not known. `__z88dk_callee` does not change them.
-    pub(crate) fn convention_in(&self, known: &[Parameter]) -> Option<Convention> {
+    /// Returns the convention by the places of parameters; without those of this function, that
+    /// noted in its module, or by the parameters of others; `None` if nothing is known.
+    /// `__z88dk_callee` does not change the places.
+    pub(crate) fn convention_in(
+        &self,
+        known: &[Parameter],
+        noted: Option<Convention>,
+    ) -> Option<Convention> {
         let functions = |all: bool| -> HashSet<&str> {
             let some = known.iter().filter(|one| all || one.offset.is_none());
             some.map(|one| &*one.function).collect()
         };
-        let is_call1 = 2 * functions(false).len() >= functions(true).len();
-        let of_z88dk = known.first()?.of_z88dk;
+        let is_call1 = match noted {
+            Some(noted) => noted.order == Order::SdccCall1,
+            None => 2 * functions(false).len() >= functions(true).len(),
+        };
+        let Some(of_z88dk) = known.first().map(|one| one.of_z88dk) else { return noted };
         let own = || known.iter().filter(|one| one.function == self.name);
         let first = own().find(|one| one.name == self.first).and_then(|one| one.offset);
         let is_last_on_stack = first > own().filter_map(|one| one.offset).min();
@@ -337,6 +357,22 @@ mod tests {
         assert!(none.parameters.is_empty() && none.expected(Convention::DEFAULT, 0).is_none());
         for wrong in ["mul", "mul(int)", "int mul(int", "int (int)", "int printf(char *, ...)"] {
             assert!(Signature::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// Lines of a source, an object and a listing of SDCC 4.5.0, and of 4.2.0.
+    #[test]
+    fn the_default_convention_is_noted_in_modules_of_sdcc() {
+        let word = |text| {
+            let found = Convention::noted_in(text)?;
+            Convention::WORDS.into_iter().find(|(_, one)| *one == found).map(|(word, _)| word)
+        };
+        assert_eq!(word("\t.module x\n\t.optsdcc -mz80 sdcccall(1)\n"), Some("sdcccall1"));
+        assert_eq!(word("XL4\r\nM x\r\nO -mz80 sdcccall(0)\r\n"), Some("sdcccall0"));
+        let listing = "                                      7 \t.optsdcc -mz80 sdcccall(0)\n";
+        assert_eq!(word(listing), Some("sdcccall0"));
+        for text in ["\t.optsdcc -mz80\n", "O -mz80\n", "; .optsdcc -mz80 sdcccall(0)\n", ""] {
+            assert_eq!(word(text), None, "{text}");
         }
     }
 

@@ -21,6 +21,7 @@ use tdlasm::project::Project;
 use tdlasm::source::{Loader, MemoryLoader};
 use tdlasm::{AssembleError, Options, assemble};
 
+use crate::c_function::Convention;
 pub use console::{Console, LinkedConsole};
 pub(crate) use console::{MAX_INPUT, MAX_OUTPUT, jump};
 
@@ -30,6 +31,8 @@ const DEFAULT_ORIGIN: u16 = 0x8000;
 const SHORT_SYMBOL: usize = 6;
 /// The number of words that are no instruction from which a source is said to be in another dialect.
 const MIN_FOREIGN_OPERATORS: usize = 5;
+/// The ends of the names of files in which SDCC notes the default convention.
+const NOTING_ENDINGS: [&str; 3] = ["rel", "asm", "lst"];
 /// Where programs for CP/M call the BDOS.
 const BDOS_ENTRY: u16 = 5;
 /// Where the module of a console is linked for a program that is not linked here: at the first
@@ -83,6 +86,8 @@ pub struct Program {
     pub notes: Vec<String>,
     /// The parameters of its C functions, as far as known.
     pub(crate) parameters: Vec<Parameter>,
+    /// The default convention of C functions, if a file of the compiler beside it notes that.
+    pub(crate) convention: Option<Convention>,
     /// Whether only six letters of its symbols count, as in TDL's dialect.
     pub(crate) has_short_symbols: bool,
     /// What its calls may do though it is usually a mistake.
@@ -179,7 +184,12 @@ impl ProgramFiles {
         linked.add_debug_info(&info);
         let areas = ProgramAreas::of_built(&linked, &info);
         let (notes, parameters) = (info.notes, info.parameters);
-        Ok(Program { linked, areas, notes, parameters, ..Program::default() })
+        // Files of the compiler that only may be there.
+        let convention = NOTING_ENDINGS.iter().find_map(|ending| {
+            let module = loader.load(&path.with_extension(ending)).ok()?;
+            Convention::noted_in(&String::from_utf8_lossy(&module))
+        });
+        Ok(Program { linked, areas, notes, parameters, convention, ..Program::default() })
     }
 
     fn load_built(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {

@@ -48,12 +48,13 @@ pub(super) fn find_released(
     first
 }
 
-/// Resets the board by the method of `target`, else by DTR, RTS and a break. Returns the one that
-/// works, with which `target` remains, and adds advice if none does. Returns `None` if there is
-/// nothing to try or a person, who is asked if `asks` is set, declines.
+/// Resets the board by the method of `target`, else by DTR, RTS and a break, if the port has control
+/// lines. Returns the method that works, with which `target` remains, and adds advice if none does.
+/// Returns `None` if there is nothing to try or a person, who is asked if `asks` is set, declines.
 pub(super) fn find_method(
     target: &mut Target,
     found: &Found,
+    has_lines: bool,
     asks: bool,
     stop: &Arc<AtomicBool>,
     advice: &mut Vec<String>,
@@ -62,7 +63,6 @@ pub(super) fn find_method(
     if found.result.flow_control_off {
         target.rig.flow = FlowControl::None;
     }
-    let has_lines = open_when_free(target)?.capabilities().control_lines;
     // RTS is the flow control, unless that is off.
     let lines = match target.rig.flow {
         _ if !has_lines => &[][..],

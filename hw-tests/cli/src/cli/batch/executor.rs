@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use cli_support::text::Escape;
+use hil_harness::board::BoardKind;
 use hil_harness::campaign::{ConnectedBoard, Executor, run_one_by_one};
 use hil_harness::live::{
     BoardConfig, ProgramBoard, ProgramEnd, ProgramError, ProgramLimits, SetupError,
@@ -12,9 +13,14 @@ use hil_harness::runner::{RunEnd, RunOptions, RunSummary};
 use hil_harness::suite::{CaseResult, Verdict};
 use rcflash_monitors::HostedProgram;
 
+use super::bare;
 use super::console::Console;
 use super::stand_in::{MakeMonitor, StandInBoard};
 use super::suite::{Batch, ProgramCase};
+
+/// What to do with a program at 0000H.
+const LINK_OTHERWISE: &str =
+    "if SDCC's start-up is at 0000H, link docs/examples/crt0.s instead (docs/BATCH.md)";
 
 /// The board of a run, and how long its programs may take.
 #[derive(Clone)]
@@ -28,7 +34,7 @@ pub(super) struct BatchPlan {
 /// Runs programs on a board.
 pub(super) struct BatchExecutor {
     board: ProgramBoard,
-    limits: ProgramLimits,
+    plan: BatchPlan,
 }
 
 impl BatchExecutor {
@@ -37,7 +43,7 @@ impl BatchExecutor {
             Some(make) => Box::new(StandInBoard::new(make())),
             None => board,
         })?;
-        Ok(Self { board, limits: plan.limits })
+        Ok(Self { board, plan: plan.clone() })
     }
 
     /// Runs a program once.
@@ -48,10 +54,20 @@ impl BatchExecutor {
             Err(why) => return Ok(error(why.clone())),
         };
         let mut console = Console::new(&case.criteria);
+        let BatchPlan { board, stand_in, limits } = &self.plan;
+        let begins_at_0 = program.image.byte(0).is_some();
+        if begins_at_0 && board.board == BoardKind::InProcess && stand_in.is_none() {
+            let ended = bare::run(program, *limits, board, &mut console);
+            let (end, time) = ended.ok_or(RunEnd::Interrupted)?;
+            return Ok(result(case, console, end, time));
+        }
         let hosted =
             HostedProgram { image: &program.image, entry: program.entry, top: program.top };
-        let (end, time) = match self.board.run(hosted, self.limits, &mut console) {
+        let (end, time) = match self.board.run(hosted, *limits, &mut console) {
             Ok(ended) => ended,
+            Err(ProgramError::Refused(why)) if begins_at_0 => {
+                return Ok(error(format!("{why}; {LINK_OTHERWISE}")));
+            }
             Err(ProgramError::Refused(why)) => return Ok(error(why.to_string())),
             Err(ProgramError::Board(why)) => return Err(RunEnd::BoardLost(why.to_string())),
         };

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use board_simulator::{BoardServer, Pace, ServerOptions, UsbPacketing, board_spec};
+use board_simulator::{BoardServer, Pace, ServerOptions, board_spec};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED, USAGE};
 use cli_support::files::read_input as read;
@@ -34,9 +34,6 @@ pub(in crate::cli) struct BoardArgs {
     /// Run as fast as possible instead of at the board's clock
     #[arg(long)]
     free: bool,
-    /// Deliver characters in packets as FTDI USB adapters do: 62 at a time, or after 16 ms
-    #[arg(long)]
-    usb: bool,
     /// Ignore RTS, so that a slow board loses characters
     #[arg(long)]
     ignore_rts: bool,
@@ -47,12 +44,7 @@ pub(in crate::cli) struct BoardArgs {
     /// Listen at a TCP port instead of a pseudo-terminal; 0 selects a free port
     ///
     /// Other computers can connect only to an address of this computer, with --unprotected.
-    #[arg(
-        long,
-        value_name = "[ADDRESS:]PORT",
-        value_parser = parse_listen_address,
-        conflicts_with = "usb"
-    )]
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = parse_listen_address)]
     listen: Option<SocketAddr>,
     #[command(flatten)]
     protection: ListenProtection,
@@ -73,8 +65,7 @@ pub(in crate::cli) fn serve(args: &BoardArgs) -> CommandResult {
     spec.host_obeys_rts = !args.ignore_rts;
     spec.stuck = args.stuck.as_ref().map(|bit| bit.resolve(&profile)).transpose()?;
     let pace = if args.free { Pace::Free } else { Pace::RealTime };
-    let packets = if args.usb { UsbPacketing::Usb } else { UsbPacketing::None };
-    let options = ServerOptions { pace, packets, ..ServerOptions::default() };
+    let options = ServerOptions { pace, ..ServerOptions::default() };
     let server = match args.listen {
         Some(at) => BoardServer::listen(at, spec, &rom, options),
         None => BoardServer::start(spec, &rom, options),

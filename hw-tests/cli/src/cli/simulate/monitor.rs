@@ -1,18 +1,16 @@
 //! `hw-tests simulate monitor`.
 
-use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use board_simulator::UsbPacketing;
 use clap::{Args, ValueEnum};
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED};
 use cli_support::interrupt::install_handler;
 use cli_support::output::print;
 use cli_support::text::Escape;
 use monitor_standins::{
-    Basic, Cpm, CpmMonitor, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw,
-    Romwbw2, Scm, ScmRelease,
+    Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Romwbw2, Scm,
+    ScmRelease,
 };
 
 /// How often Ctrl-C is checked.
@@ -49,42 +47,6 @@ pub(in crate::cli) struct MonitorArgs {
     /// Monitor to emulate
     #[arg(value_enum)]
     part: MonitorKind,
-    /// Ignore RTS, so that a slow monitor loses characters
-    #[arg(long)]
-    ignore_rts: bool,
-    /// Deliver characters in packets as FTDI USB adapters do: 62 at a time, or after 16 ms
-    #[arg(long)]
-    usb: bool,
-    /// Lose one in N characters of the host, at random
-    #[arg(long, value_name = "N")]
-    loses: Option<u32>,
-    /// Corrupt one in N characters of the host, at random
-    #[arg(long, value_name = "N")]
-    changes: Option<u32>,
-    /// Stop replying after N characters
-    #[arg(long, value_name = "N")]
-    dies_after: Option<u64>,
-    /// Never reply
-    #[arg(long)]
-    silent: bool,
-    /// Send noise without end
-    #[arg(long)]
-    noise: bool,
-    /// Write-protected memory: first and last address in hexadecimal
-    #[arg(long, value_name = "HEX-HEX", value_parser = parse_range)]
-    read_only: Option<RangeInclusive<u16>>,
-    /// Seed of lost and corrupted characters
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
-}
-
-fn parse_range(text: &str) -> Result<RangeInclusive<u16>, String> {
-    let hex = |text: &str| u16::from_str_radix(text, 16).ok();
-    let ends = text.split_once('-').and_then(|(first, last)| Some((hex(first)?, hex(last)?)));
-    let (first, last) = ends.ok_or_else(|| {
-        format!("invalid range '{text}': expected two addresses, as in 9000-90FF")
-    })?;
-    Ok(first..=last)
 }
 
 impl MonitorArgs {
@@ -103,37 +65,11 @@ impl MonitorArgs {
             MonitorKind::Cpm => Box::<Cpm>::default(),
         }
     }
-
-    fn options(&self) -> MonitorOptions {
-        let faults = FaultOptions {
-            silent: self.silent,
-            noise: self.noise,
-            loss_odds: self.loses,
-            corruption_odds: self.changes,
-            silent_after: self.dies_after,
-            ..FaultOptions::default()
-        };
-        let packets = if self.usb { UsbPacketing::Usb } else { UsbPacketing::None };
-        MonitorOptions {
-            host_obeys_rts: !self.ignore_rts,
-            faults,
-            seed: self.seed,
-            packets,
-            ..MonitorOptions::default()
-        }
-    }
 }
 
 pub(in crate::cli) fn serve(args: &MonitorArgs) -> CommandResult {
-    let mut peer = args.peer();
-    if let Some(range) = &args.read_only {
-        let memory = peer.memory().ok_or_else(|| {
-            CommandError::new(USAGE, "this monitor has no memory to protect: omit --read-only")
-        })?;
-        memory.protect(range.clone());
-    }
     let interrupted = install_handler()?;
-    let server = MonitorServer::start(peer, args.options()).map_err(|error| {
+    let server = MonitorServer::start(args.peer(), MonitorOptions::default()).map_err(|error| {
         CommandError::new(ENVIRONMENT, format!("can't start the monitor emulator: {error}"))
     })?;
     print(&format!("{}\n", server.path().escaped()))?;
@@ -144,6 +80,5 @@ pub(in crate::cli) fn serve(args: &MonitorArgs) -> CommandResult {
     while !interrupted.load(Ordering::Relaxed) {
         std::thread::sleep(INTERRUPT_POLL_INTERVAL);
     }
-    cli_support::eprint_message!("the receiver lost {} characters", server.lost());
     Ok(INTERRUPTED)
 }

@@ -80,9 +80,14 @@ struct TestExecutor {
     measurements: Arc<Mutex<Measurements>>,
 }
 
-/// The verdict of the cases of a file that is for other boards, or whose program can't be loaded;
-/// and why.
-type Refusal = (Verdict, String);
+/// Why the cases of a file do not run, and their verdict.
+#[derive(Clone)]
+enum Refusal {
+    /// Skipped: the file is for other boards.
+    OtherBoard(String),
+    /// An error: its program can't be loaded.
+    Unloadable(String),
+}
 
 impl TestExecutor {
     fn prepare(plan: &TestPlan) -> Result<Self, SetupError> {
@@ -106,14 +111,14 @@ impl TestExecutor {
             TestMachine::Simulated(_) => Ok(()),
             TestMachine::Board(machine) if !file.fits(&machine.live.config.profile.name) => {
                 let (boards, profile) = (file.boards.join(", "), &machine.live.config.profile.name);
-                Err((Verdict::Skipped, format!("its file is for {boards}, not {profile}")))
+                Err(Refusal::OtherBoard(format!("its file is for {boards}, not {profile}")))
             }
             TestMachine::Board(machine) => match machine.load(&file.program) {
                 Ok(()) => Ok(()),
                 Err(MachineError::Unloadable(error)) => {
                     let message = format!("{}: {error}", file.path.escaped());
                     eprint_message(format!("hw-tests: {message}"));
-                    Err((Verdict::Error, message))
+                    Err(Refusal::Unloadable(message))
                 }
                 Err(error) => return Err(RunEnd::BoardLost(error.to_string())),
             },
@@ -126,8 +131,8 @@ impl TestExecutor {
     fn run_case(&mut self, case: &TestCase) -> Result<CaseResult<TestFiles>, RunEnd> {
         let error = |why: String| CaseResult::with_reason(case, Verdict::Error, why);
         let found = match self.load(&case.file)? {
-            Err((Verdict::Error, why)) => return Ok(error(why)),
-            Err((verdict, why)) => CaseResult::with_reason(case, verdict, why),
+            Err(Refusal::Unloadable(why)) => return Ok(error(why)),
+            Err(Refusal::OtherBoard(why)) => CaseResult::with_reason(case, Verdict::Skipped, why),
             Ok(()) => match self.call(case) {
                 Ok(mut found) => {
                     lock(&self.measurements).judge(case, &mut found);

@@ -102,6 +102,26 @@ fn two_hundred_programs_of_sdcc_have_their_verdicts_under_each_monitor() {
 }
 
 #[test]
+fn programs_with_sdccs_own_start_up_run_simulated() {
+    let programs = Programs::new();
+    for code in [0, 5] {
+        let source = format!(
+            "#include <stdio.h>\n__sfr __at 0xff port;\n\
+             int putchar(int c) {{ port = 'p'; port = c; return c; }}\n\
+             int zero, code = {code};\n\
+             int main(void) {{ printf(\"%d\\n\", 6 * 7); return zero + code; }}\n"
+        );
+        programs.write(&format!("p{code}.c"), source.as_bytes());
+        run(programs.path(), "sdcc", &format!("-mz80 p{code}.c"));
+    }
+    assert_eq!(programs.run(&["--report-dir", "out"]).0, Some(1));
+    let expected = [None, Some("exit code 5".to_owned())];
+    let found = programs.junit("out");
+    assert_eq!(found.iter().map(|(_, status)| status.clone()).collect::<Vec<_>>(), expected);
+    assert_eq!(programs.run(&["--pass", "42"]).0, Some(0));
+}
+
+#[test]
 fn ten_thousand_programs_that_crash_at_random_have_their_verdicts() {
     crashes::check(54, 10_000, &[]);
 }

@@ -38,9 +38,10 @@ impl Reader<'_> {
         if signature.name != name {
             item.report(format!("the signature is of {}, not of {name}", signature.name));
         }
-        let known = self.program.map_or(&[][..], |program| &program.parameters);
-        let convention = convention.or_else(|| signature.convention_in(known));
-        let convention = convention.unwrap_or(Convention::DEFAULT);
+        let known = self
+            .program
+            .and_then(|program| signature.convention_in(&program.parameters, program.convention));
+        let convention = convention.or(known).unwrap_or(Convention::DEFAULT);
         let kinds = signature.parameters.iter().map(Some).chain(std::iter::repeat(None));
         let values = arguments.iter().zip(kinds);
         let values: Vec<_> =

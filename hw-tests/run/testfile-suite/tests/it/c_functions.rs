@@ -130,6 +130,38 @@ fn a_thousand_random_calls_of_each_convention_return_what_the_host_computes() {
     }
 }
 
+/// SDCC 4.3 and later note it; of the corpus's 4.2 nothing shows it without a `.cdb`.
+#[test]
+fn a_module_beside_the_program_shows_the_convention() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let program = folder.path().join("mul.ihx");
+    for (number, note) in [
+        (0, Some(("mul.rel", "XL4\nM mul\nO -mz80 sdcccall(0)\n"))),
+        (0, Some(("mul.asm", "\t.module mul\n\t.optsdcc -mz80 sdcccall(0)\n"))),
+        (0, Some(("mul.lst", "     7 \t.optsdcc -mz80 sdcccall(0)\n"))),
+        (0, None),
+        (1, Some(("mul.rel", "XL4\nM mul\nO -mz80 sdcccall(1)\n"))),
+        (1, None),
+    ] {
+        let made = format!("sdcc-call{number}/c-mul/mul");
+        std::fs::copy(corpus(&format!("{made}.ihx")), &program).expect("a scratch file");
+        if let Some((name, text)) = note {
+            std::fs::write(folder.path().join(name), text).expect("a scratch file");
+        }
+        let mut text = file(&program.to_string_lossy(), &format!("{made}.noi"));
+        for call in calls_of_mul(&mut Random(54)) {
+            add_case(&mut text, "", call);
+        }
+        if let Some((name, _)) = note {
+            check(&text);
+            std::fs::remove_file(folder.path().join(name)).expect("it is there");
+        } else {
+            let found = findings(Path::new("c.test.toml"), &text).expect("a test file");
+            assert_eq!(found.iter().any(|one| !one.is_empty()), number == 0, "{found:?}");
+        }
+    }
+}
+
 #[test]
 fn the_debug_information_shows_the_convention() {
     let mut random = Random(54);
