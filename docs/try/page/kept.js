@@ -70,10 +70,12 @@ const asideOf = (name) => `${PREFIX}${name}-aside`;
 export async function restore() {
   const keys = [...NAMES.map((name) => PREFIX + name), ...NAMES.map(asideOf)];
   try {
+    // A store that is refused throws here: nothing is left then that would reject later.
+    const answer = getMany(keys);
     const late = new Promise((_, reject) =>
       setTimeout(() => reject(new Error("the store does not answer")), PATIENCE),
     );
-    const values = await Promise.race([getMany(keys), late]);
+    const values = await Promise.race([answer, late]);
     for (const [index, name] of NAMES.entries()) {
       const value = values[index];
       if (isKept(value)) memory.set(name, complete(value));
