@@ -47,7 +47,7 @@ pub(super) fn blocks(file: &File<'_>) -> Vec<Range<usize>> {
             let word = &file.text[parts.operator.clone()];
             let directive = parts.language.zilog_directive(word)?;
             let closes = matches!(directive, D::Else | D::EndIf | D::EndMacro);
-            let opens = matches!(directive, D::Else | D::If(_) | D::Macro | D::Repeat(_));
+            let opens = matches!(directive, D::Else | D::If(..) | D::Macro | D::Repeat(_));
             Some((parts.operator.clone(), closes, opens))
         };
         let all = statements.list.iter().filter_map(|(_, parts)| parts.as_ref());
