@@ -197,8 +197,20 @@ impl Assembler<'_> {
         })
     }
 
+    /// Returns `true` if an operation is the address of the statement: `.`, or in PASM 2.00 also
+    /// `$`, which a source for PASM 1.02 may define as a symbol.
+    pub(super) fn is_here(&self, op: Op) -> bool {
+        match op {
+            Op::Symbol(name, _) => self.is_pasm() && self.names[name].is_undefined_dollar(),
+            other => other == Op::Here,
+        }
+    }
+
     /// Handles a symbol without a value: ZASM uses 0, and marks it in the second pass.
     fn unknown_value(&mut self, name: NameId, at: u32) -> Value {
+        if self.is_here(Op::Symbol(name, at)) {
+            return self.statement.location;
+        }
         if self.pass == Pass::Second {
             let span = self.symbol_span(at);
             self.report_undefined(name, span);

@@ -21,6 +21,10 @@ pub enum Directive {
     ProgramId,
     /// PASM's `.TEMPS`.
     Temporaries,
+    /// `.CREF`, `.LIF`, `.XIF` of PASM 2.00, which change its listings only.
+    Ignored,
+    /// `.LIBREF` of PASM 2.00, whose effect no known source describes.
+    Undescribed,
     /// `.ERROR`.
     Error,
     /// `.REMARK`.
@@ -215,6 +219,8 @@ impl Directive {
             | Self::Goto
             | Self::ProgramId
             | Self::Temporaries
+            | Self::Ignored
+            | Self::Undescribed
             | Self::Byte
             | Self::Word
             | Self::Rad40
@@ -240,9 +246,15 @@ impl Directive {
         }
     }
 
-    /// The directives that only PASM has.
-    pub const OF_PASM: &[(&str, Directive)] =
-        &[(".GOTO", Self::Goto), (".PROGID", Self::ProgramId), (".TEMPS", Self::Temporaries)];
+    /// The directives that only PASM has; those from `.COMMENT` on are PASM 2.00's, by the
+    /// documentation of a peer, which has `.LIBREF` in two spellings.
+    #[rustfmt::skip]
+    pub const OF_PASM: &[(&str, Directive)] = &[
+        (".GOTO", Self::Goto), (".PROGID", Self::ProgramId), (".TEMPS", Self::Temporaries),
+        (".COMMENT", Self::Remark),
+        (".CREF", Self::Ignored), (".LIF", Self::Ignored), (".XIF", Self::Ignored),
+        (".LIBREF", Self::Undescribed), (".LIBREL", Self::Undescribed),
+    ];
 
     /// The directives by their names, of which six characters are significant.
     #[rustfmt::skip]
