@@ -109,6 +109,8 @@ fn zilog_statement(source: &Source, start: usize, source_scan: &SourceScan) -> S
     scan.cursor.skip_blanks();
     let first = scan.here();
     parts.operands = first..first + text[first..code_end].trim_ascii_end().len();
+    let directive = ZilogDirective::from_word(&text[parts.operator.clone()]);
+    parts.last = directive == Some(ZilogDirective::End);
     parts
 }
 

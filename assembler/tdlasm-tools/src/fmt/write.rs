@@ -22,6 +22,12 @@ pub(super) fn write(statements: &Statements) -> Vec<u8> {
     for (start, parts) in &statements.list {
         writer.line = writer.out.len();
         match parts {
+            // Macro arguments may make the operator.
+            Some(StatementParts { language, operator, operands, end, .. })
+                if language.is_zilog && operator.is_empty() && !operands.is_empty() =>
+            {
+                writer.copy(&(*start..*end));
+            }
             Some(parts) => writer.statement(*start, parts),
             None => writer.copy(&(*start..line_end(text, *start))),
         }
@@ -107,7 +113,12 @@ impl Writer<'_> {
                 self.out.push(b' ');
             }
             self.copy(name);
-            self.out.extend_from_slice(sign.as_bytes());
+            if parts.language.is_zilog {
+                let colons = self.text[name.end..].iter().take_while(|byte| **byte == b':');
+                self.copy(&(name.end..name.end + colons.count()));
+            } else {
+                self.out.extend_from_slice(sign.as_bytes());
+            }
         }
     }
 
@@ -117,10 +128,12 @@ impl Writer<'_> {
     }
 
     fn operands(&mut self, parts: &StatementParts) {
-        let joined =
-            parts.operands.start == parts.operator.end && self.text[parts.operands.start] == b'\'';
-        if !joined && !parts.operator.is_empty() {
-            self.blanks_to(if self.aligned { OPERANDS } else { 0 });
+        let gap = parts.operator.end..parts.operands.start;
+        match self.text[parts.operands.start] {
+            b'&' | b'#' if parts.language.is_zilog => self.copy(&gap),
+            b'\'' if gap.is_empty() => {}
+            _ if parts.operator.is_empty() => {}
+            _ => self.blanks_to(if self.aligned { OPERANDS } else { 0 }),
         }
         let end = if self.is_long(parts) { parts.end } else { parts.operands.end };
         self.copy(&(parts.operands.start..end));
