@@ -22,12 +22,6 @@ pub(super) fn write(statements: &Statements) -> Vec<u8> {
     for (start, parts) in &statements.list {
         writer.line = writer.out.len();
         match parts {
-            // Macro arguments may make the operator.
-            Some(StatementParts { language, operator, operands, end, .. })
-                if language.is_zilog && operator.is_empty() && !operands.is_empty() =>
-            {
-                writer.copy(&(*start..*end));
-            }
             Some(parts) => writer.statement(*start, parts),
             None => writer.copy(&(*start..line_end(text, *start))),
         }
@@ -104,21 +98,16 @@ impl Writer<'_> {
             }
             self.copy(&parts.brackets);
         }
-        let names =
-            parts.labels.iter().map(|(name, export)| (name, if *export { "::" } else { ":" }));
-        let assigned = Some((&parts.assigned, "")).filter(|(name, _)| !name.is_empty());
-        for (name, sign) in names.chain(assigned) {
+        let assigned = Some(&parts.assigned).filter(|name| !name.is_empty());
+        for name in parts.labels.iter().map(|(name, _)| name).chain(assigned) {
             // Measuring the column after each label would take quadratic time.
             if self.out.len() > self.line {
                 self.out.push(b' ');
             }
             self.copy(name);
-            if parts.language.is_zilog {
-                let colons = self.text[name.end..].iter().take_while(|byte| **byte == b':');
-                self.copy(&(name.end..name.end + colons.count()));
-            } else {
-                self.out.extend_from_slice(sign.as_bytes());
-            }
+            // In Zilog's notation a label may have none, and an assigned name one.
+            let behind = self.text[name.end..].iter().filter(|byte| !matches!(byte, b' ' | b'\t'));
+            self.out.extend(behind.take_while(|byte| **byte == b':'));
         }
     }
 

@@ -108,11 +108,6 @@ impl NameEntry {
     pub(crate) fn is_location_counter(&self) -> bool {
         self.code == LOCATION_COUNTER
     }
-
-    /// Returns `true` for a `$` that is no symbol of the source.
-    pub(crate) fn is_undefined_dollar(&self) -> bool {
-        self.code == lex::packed(b"$") && matches!(self.symbol, Symbol::Undefined)
-    }
 }
 
 /// Six characters of a 40-character set fit in 32 bits; larger codes are long names.
@@ -149,7 +144,6 @@ pub(crate) struct NameTable {
     long: Option<LongNames>,
     /// Whether the names are those of Zilog's notation, which has no words of TDL.
     is_zilog: bool,
-    is_pasm: bool,
     /// The current scope of `..locals`; 0 before the first symbol.
     pub(crate) scope: u32,
     /// The scope that new `..locals` are added to: that of the newest global entry.
@@ -198,10 +192,9 @@ impl NameTable {
     /// Creates a table with the names of the language and the options.
     pub(crate) fn new(options: &Options) -> Self {
         let is_zilog = options.notation == Notation::Zilog;
-        let is_pasm = options.notation == Notation::Pasm;
-        let mut names = Self { is_zilog, is_pasm, ..Self::default() };
+        let mut names = Self { is_zilog, ..Self::default() };
         if !is_zilog {
-            names.add_language();
+            names.add_language(options.notation == Notation::Pasm);
         }
         let case_sensitive = is_zilog && options.case_sensitive;
         names.long = (is_zilog || options.long_symbols)
@@ -213,14 +206,15 @@ impl NameTable {
         names
     }
 
-    fn add_language(&mut self) {
+    fn add_language(&mut self, is_pasm: bool) {
         for (at, form) in FORMS.iter().enumerate() {
             if at == 0 || FORMS[at - 1].mnemonic != form.mnemonic {
                 let id = self.intern(form.mnemonic.as_bytes());
                 self[id].operator = Some(Operator::Instruction(at as u16));
             }
         }
-        for (spelling, directive) in Directive::NAMES.iter().chain(self.of_pasm()) {
+        let of_pasm = if is_pasm { Directive::OF_PASM } else { &[] };
+        for (spelling, directive) in Directive::NAMES.iter().chain(of_pasm) {
             let id = self.intern(spelling.as_bytes());
             self[id].operator = Some(Operator::Directive(*directive));
         }
@@ -232,17 +226,6 @@ impl NameTable {
             let id = self.intern(spelling.as_bytes());
             self[id].built_in = Some(BuiltIn::Register(register));
         }
-    }
-
-    /// Returns the directives that only PASM has, if the source is for it.
-    fn of_pasm(&self) -> &'static [(&'static str, Directive)] {
-        if self.is_pasm { Directive::OF_PASM } else { &[] }
-    }
-
-    /// Long spellings of directives are the same with and without `--long-symbols`.
-    fn is_directive(&self, word: &[u8]) -> bool {
-        let of_pasm = || self.of_pasm().iter().map(|(name, _)| lex::packed(name.as_bytes()));
-        Directive::from_word(word).is_some() || of_pasm().any(|code| code == lex::packed(word))
     }
 
     /// Records that a name is defined or declared. TDL objects list names in this order.
@@ -442,9 +425,10 @@ impl Intern for NameTable {
     }
 
     fn intern(&mut self, name: &[u8]) -> NameId {
-        let is_long = self.is_zilog || name.len() > 6 && !self.is_directive(name);
         let code = match &mut self.long {
-            Some(long) if is_long => long.key(name),
+            // Long spellings of directives are the same with and without `--long-symbols`.
+            Some(long) if self.is_zilog => long.key(name),
+            Some(long) if name.len() > 6 && Directive::from_word(name).is_none() => long.key(name),
             _ => lex::packed(name),
         };
         // In Zilog's notation, two periods begin the symbols that macro calls create.

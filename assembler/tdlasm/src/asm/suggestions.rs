@@ -157,15 +157,18 @@ pub(super) fn suggest_operator(
 }
 
 /// Returns a suggestion for an unknown operator in Zilog's notation.
-pub(super) fn suggest_zilog_operator(word: &str) -> Option<Suggestion> {
+pub(super) fn suggest_zilog_operator(word: &str) -> Suggestion {
     let word = word.to_ascii_uppercase();
-    let of_tdl = FORMS.iter().find(|form| form.mnemonic == word);
-    if let Some(form) = of_tdl {
-        let help = format!("this notation has {} for {word}", zilog::spelling(form).0);
-        return Some(Suggestion::without_fix(help));
+    if let Some(form) = FORMS.iter().find(|form| form.mnemonic == word) {
+        let here = zilog::spelling(form).0;
+        return Suggestion::without_fix(format!("this notation has {here} for {word}"));
     }
     let directives = ZilogDirective::NAMES.iter().map(|name| name.0);
     similar_word(&word, FORMS.iter().map(|form| zilog::spelling(form).0).chain(directives))
+        .unwrap_or_else(|| {
+            let help = "a label begins in the first column, or has a colon behind it";
+            Suggestion::without_fix(help.into())
+        })
 }
 
 /// Suggests the first known word that differs by one letter.

@@ -15,10 +15,9 @@ use super::assembler::Assembler;
 use super::name_table::NameId;
 use super::options::Notation;
 use super::statement_end::{StatementAbort, StatementEnd, StatementResult};
-use super::suggestions::suggest_zilog_operator;
 use super::symbol::{Symbol, SymbolKind};
 use super::value::Value;
-use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::diag::DiagnosticCode;
 use crate::isa::zilog::forms;
 use crate::source::Span;
 use crate::syntax::Cursor;
@@ -246,15 +245,9 @@ fn operator(
         }
         None => {}
     }
-    let operator = asm.statement.operator;
     cursor.skip_to_line_end();
-    let shown = String::from_utf8_lossy(&word[..word.len().min(40)]).into_owned();
-    let message = format!("{shown} is not an instruction, directive or macro");
-    let diagnostic = Diagnostic::new(DiagnosticCode::Operator, operator, message);
-    asm.report(match suggest_zilog_operator(&shown) {
-        Some(suggestion) => suggestion.add_to(diagnostic, operator, operator.end),
-        None => diagnostic.help("a label begins in the first column, or has a colon behind it"),
-    });
+    let operator = asm.statement.operator;
+    asm.unknown_operator(operator, b"", operator.end);
     Ok(())
 }
 

@@ -191,14 +191,15 @@ pub enum ListedMacros {
 
 static BY_NAME: LazyLock<FxHashMap<u32, Directive>> = LazyLock::new(|| {
     let by_name = |(name, directive): &(&str, Directive)| (packed(name.as_bytes()), *directive);
-    Directive::NAMES.iter().map(by_name).collect()
+    Directive::NAMES.iter().chain(Directive::OF_PASM).map(by_name).collect()
 });
 
 use ListingDirective::{Controls, Image, List, LowFirst, Macros, Page, Restore, Save, Symbols};
 use ObjectFormOption::{Binary, Hex, Linkage};
 
 impl Directive {
-    /// Returns the directive of a word, in any case; `None` if there is none of this name.
+    /// Returns the directive of a word, in any case; `None` if neither ZASM nor PASM has one of this
+    /// name.
     pub fn from_word(word: &[u8]) -> Option<Self> {
         word.starts_with(b".").then(|| BY_NAME.get(&packed(word)).copied())?
     }
