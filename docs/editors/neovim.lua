@@ -1,5 +1,5 @@
 -- TDL source in Neovim 0.10 or later: put this into ~/.config/nvim/init.lua.
-vim.filetype.add({ extension = { asm = "tdl", ASM = "tdl" } })
+vim.filetype.add({ extension = { asm = "tdl", ASM = "tdl", z80 = "tdl" } })
 
 local group = vim.api.nvim_create_augroup("tdl", {})
 
@@ -53,7 +53,7 @@ end
 -- Sources are laid out when they are written; leave this out if you would rather not.
 vim.api.nvim_create_autocmd("BufWritePre", {
   group = group,
-  pattern = { "*.asm", "*.ASM" },
+  pattern = { "*.asm", "*.ASM", "*.z80" },
   callback = function(event)
     vim.lsp.buf.format({ bufnr = event.buf, name = "tdlasm", timeout_ms = 5000 })
   end,

@@ -25,7 +25,7 @@
               (format "tdlasm asm --message-format short %s"
                       (shell-quote-argument (or buffer-file-name "")))))
 
-(add-to-list 'auto-mode-alist '("\\.asm\\'" . tdl-mode))
+(add-to-list 'auto-mode-alist '("\\.\\(?:asm\\|z80\\)\\'" . tdl-mode))
 
 (with-eval-after-load 'eglot
   (add-to-list 'eglot-server-programs '(tdl-mode . ("tdlasm" "lsp"))))

@@ -9,6 +9,7 @@
 //! - Blanks at the ends of lines are removed, tabs become blanks.
 //!
 //! Operands, comments, texts of several lines, line ends and the text after `.END` are unchanged.
+//! In Zilog's notation so are colons, which are optional there, and blanks before what joins words.
 //! So are blanks after the arguments of a macro, since they are part of the last one.
 
 mod write;
@@ -19,22 +20,14 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::convert::is_zilog;
 use crate::mnemonics::Language;
 use crate::source_scan::SourceScan;
 use crate::statement::{self, StatementParts};
+pub use tdlasm::Options;
 use tdlasm::diag::DiagnosticCode;
 use tdlasm::source::{Loader, Origin, Source, SourceMap, normalize_path, plain_text};
-use tdlasm::{asm, module::Module};
-
-/// Options for parsing the source.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Folders in which included files are searched, besides the folder of the including file.
-    /// Included files may define macros.
-    pub include_dirs: Vec<PathBuf>,
-    /// Whether all letters of symbols count, not the first six only.
-    pub long_symbols: bool,
-}
+use tdlasm::{Notation, asm, module::Module};
 
 /// Error returned by [`format()`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -42,6 +35,9 @@ pub enum Error {
     /// Blanks in the text or arguments of a macro become bytes.
     #[error("the bytes of {0} depend on its blanks; the layout is unchanged")]
     Blanks(String),
+    /// The text was to be read in TDL's notation.
+    #[error("{0} is in Zilog's notation, and not TDL's; the layout is unchanged")]
+    Zilog(String),
     /// The text is larger than 4 GB.
     #[error("{0} is larger than 4 GB")]
     Size(String),
@@ -52,7 +48,7 @@ pub enum Error {
 /// The text is assembled before and after: its bytes and its messages stay the same.
 ///
 /// # Errors
-/// Blanks in the text count, or it is too large.
+/// Blanks in the text count, it is in another notation than the options have, or it is too large.
 ///
 /// ```
 /// use tdlasm_tools::fmt::{Options, format};
@@ -71,15 +67,28 @@ pub fn format(
     let name = || file.display().to_string();
     let given = text;
     let text = &*plain_text(given).0;
-    let statements = Statements::read(loader, file, text, options, Language::default())
+    let language = match options.notation {
+        Notation::Zilog => Language::ZILOG,
+        Notation::Tdl | Notation::Pasm => Language::default(),
+    };
+    let statements = Statements::read(loader, file, text, options, language)
         .ok_or_else(|| Error::Size(name()))?;
     let mut formatted = write::write(&statements);
     formatted.extend_from_slice(&text[statements.source().text.len()..]);
-    let outcome = |text: &[u8]| {
+    if formatted == given {
+        return Ok(formatted);
+    }
+    let overlay = |text: &[u8]| {
         let texts = BTreeMap::from([(normalize_path(file), text.to_vec())]);
-        outcome(&Overlay { loader, texts }, file, options)
+        Overlay { loader, texts }
     };
-    if formatted != given && outcome(text) != outcome(&formatted) {
+    let before = overlay(text);
+    let outcome_before = outcome(&before, file, options);
+    let may_be_zilog = !language.is_zilog && outcome_before.1.contains(&DiagnosticCode::Operator);
+    if may_be_zilog && is_zilog(&before, file) {
+        return Err(Error::Zilog(name()));
+    }
+    if outcome_before != outcome(&overlay(&formatted), file, options) {
         return Err(Error::Blanks(name()));
     }
     Ok(formatted)
@@ -107,7 +116,7 @@ impl Statements {
         let mut map = SourceMap::default();
         let index = map.add("".into(), Origin::File, text.to_vec())?;
         let source = map.get(index);
-        let Options { include_dirs, long_symbols } = options;
+        let Options { include_dirs, long_symbols, .. } = options;
         let source_scan =
             SourceScan::scan_file(loader, file, &source.text, include_dirs, *long_symbols);
         let (list, end) = statement::statements(source, &source_scan, language);
@@ -127,8 +136,7 @@ fn outcome(
     file: &Path,
     options: &Options,
 ) -> (Vec<Module>, Vec<DiagnosticCode>) {
-    let Options { include_dirs, long_symbols } = options.clone();
-    let options = tdlasm::Options { include_dirs, long_symbols, ..tdlasm::Options::default() };
+    let options = Options { lines: false, listing: false, references: false, ..options.clone() };
     let outcome = asm::run(loader, &[file.to_owned()], &options);
     let codes = outcome.diagnostics.iter().map(|found| found.code).collect();
     (outcome.modules, codes)

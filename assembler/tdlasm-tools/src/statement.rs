@@ -76,8 +76,13 @@ fn statement(
     Some(parts)
 }
 
-/// Reads the line at `start` in Zilog's notation.
-fn zilog_statement(source: &Source, start: usize, source_scan: &SourceScan) -> StatementParts {
+/// Reads the line at `start` in Zilog's notation; `None` if it has no operator, but other text:
+/// arguments of a macro may make one.
+fn zilog_statement(
+    source: &Source,
+    start: usize,
+    source_scan: &SourceScan,
+) -> Option<StatementParts> {
     let text = &source.text[..];
     let end = line_end(text, start);
     let code_end = start + zilog::code_length(&text[start..end]);
@@ -109,7 +114,9 @@ fn zilog_statement(source: &Source, start: usize, source_scan: &SourceScan) -> S
     scan.cursor.skip_blanks();
     let first = scan.here();
     parts.operands = first..first + text[first..code_end].trim_ascii_end().len();
-    parts
+    let directive = ZilogDirective::from_word(&text[parts.operator.clone()]);
+    parts.last = directive == Some(ZilogDirective::End);
+    (!parts.operator.is_empty() || parts.operands.is_empty()).then_some(parts)
 }
 
 /// Reads the statements of a text that begins in a language; also returns the end of the last one.
@@ -124,7 +131,7 @@ pub(crate) fn statements(
     let mut depth = 0;
     while at < text.len() {
         let parts = match language.is_zilog {
-            true => Some(zilog_statement(source, at, source_scan)),
+            true => zilog_statement(source, at, source_scan),
             false => statement(source, at, source_scan, language),
         };
         if let Some(parts) = &parts {

@@ -6,8 +6,9 @@ use std::{fs, io};
 use clap::Args;
 use cli_support::exit;
 use cli_support::text::Escape;
+use tdlasm::Notation;
 use tdlasm::source::{DiskLoader, Loader};
-use tdlasm_tools::fmt::{Options, format};
+use tdlasm_tools::fmt::{Error, Options, format};
 
 use super::files::{self, CommandLoader};
 use super::{ReportedError, project};
@@ -25,7 +26,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = LAYOUT)]
 pub(crate) struct Arguments {
-    /// Source files, or folders with .asm files; without any, or with `-`, standard input to
+    /// Source files, or folders with .asm and .z80 files; without any, or with `-`, standard input to
     /// standard output
     files: Vec<PathBuf>,
     /// Change nothing; list the files that are not formatted so, and exit with 1 if there are any
@@ -37,6 +38,9 @@ pub(crate) struct Arguments {
     /// Distinguish symbols by all characters instead of the first six
     #[arg(long)]
     long_symbols: bool,
+    /// The source is in Zilog's notation; files named `*.z80` always are
+    #[arg(long)]
+    zilog: bool,
 }
 
 /// Runs `tdlasm fmt`; after a file that cannot be formatted, the others are still formatted.
@@ -58,25 +62,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
 
 /// Returns the options for a file: those of the command line, then those of its project.
 fn options(arguments: &Arguments, file: &Path) -> Result<Options, ReportedError> {
-    let mut options = tdlasm::Options {
+    let mut options = Options {
         include_dirs: arguments.include.clone(),
         long_symbols: arguments.long_symbols,
-        ..tdlasm::Options::default()
+        notation: if arguments.zilog { Notation::Zilog } else { Notation::Tdl },
+        ..Options::default()
     };
     if let Some(project) = project::of(file)? {
         project.add_to(&mut options, project.program_of(file));
     }
-    let tdlasm::Options { include_dirs, long_symbols, .. } = options;
-    Ok(Options { include_dirs, long_symbols })
+    Ok(options.for_source(file))
 }
 
 fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), ReportedError> {
     let text = CommandLoader.load(file).map_err(|error| unreadable(file, &error))?;
     let formatted = format(&DiskLoader, file, &text, options).map_err(|error| {
         cli_support::eprint_error!("{error}");
-        cli_support::eprint_help!(
-            "find the macro that inserts its argument into a text, and bracket the argument"
-        );
+        let help = match error {
+            Error::Zilog(_) => "lay it out with --zilog, or name the file *.z80",
+            _ => "find the macro that inserts its argument into a text, and bracket the argument",
+        };
+        cli_support::eprint_help!("{help}");
         exit::FAILED
     })?;
     let changed = formatted != text;
@@ -115,7 +121,8 @@ fn in_folder(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        let is_source = path.extension().is_some_and(|name| name.eq_ignore_ascii_case("asm"));
+        let is = |known| path.extension().is_some_and(|name| name.eq_ignore_ascii_case(known));
+        let is_source = is("asm") || is("z80");
         // Links are not followed, since they can form cycles.
         if entry.file_type()?.is_dir() {
             in_folder(&path, found)?;

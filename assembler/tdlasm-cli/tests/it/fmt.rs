@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use tdlasm::Notation;
 use tdlasm::module::Module;
 use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
 use tdlasm_tools::fmt::{Error, Options, format};
@@ -118,6 +119,66 @@ fn a_source_whose_layout_makes_bytes_is_refused() {
 }
 
 #[test]
+fn zilogs_notation_has_the_same_columns_and_its_own_texts() {
+    let options = Options { notation: Notation::Zilog, ..Options::default() };
+    let layout = |text: &str| {
+        let formatted = format(&MemoryLoader::new(), "x".as_ref(), text.as_bytes(), &options);
+        String::from_utf8(formatted.unwrap()).unwrap()
+    };
+    let text = "START LD  A,5;five\n.loop: DJNZ .loop ; it's\n  EX AF,AF'  ; a'; b\n DB \"a;  b\" ;c\n\
+                N: EQU  2\nL = 3\nM2 MACRO A,B\n J&A Z,$+3\n  X&B  DB  'a  b'\nT &A NZ,5\n ENDM\n \
+                IF N ; true\n  M2  P,1\n ELSE\nnot   read\n ENDIF\n OUTER::NOP\n END\nany  thing\n";
+    let expected = "\
+START   LD A,5                  ;five
+.loop:  DJNZ .loop              ; it's
+        EX AF,AF'               ; a'; b
+        DB \"a;  b\"              ;c
+N:      EQU 2
+L       = 3
+M2      MACRO A,B
+        J&A Z,$+3
+        X&B  DB  'a  b'
+T &A NZ,5
+        ENDM
+        IF N                    ; true
+        M2 P,1
+        ELSE
+not     read
+        ENDIF
+OUTER:: NOP
+        END
+any  thing
+";
+    assert_eq!(layout(text), expected);
+    assert_eq!(layout(expected), expected);
+}
+
+#[test]
+fn zilogs_notation_is_not_laid_out_as_tdls() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = " LD A,(HL)\n DB \"a;  b\"\n LD (5),A\n";
+    for (name, options, is_read) in
+        [("a.asm", &[][..], false), ("b.asm", &["--zilog"], true), ("c.z80", &[], true)]
+    {
+        let file = folder.path().join(name);
+        fs::write(&file, text).unwrap();
+        let run = tdlasm().arg("fmt").args(options).arg(&file).assert();
+        let run = run.code(i32::from(!is_read));
+        let printed = String::from_utf8_lossy(&run.get_output().stderr);
+        let refusal = "is in Zilog's notation, and not TDL's; the layout is unchanged";
+        assert_eq!(printed.contains(refusal), !is_read, "{printed}");
+        let laid_out = "        LD A,(HL)\n        DB \"a;  b\"\n        LD (5),A\n";
+        let expected = if is_read { laid_out } else { text };
+        assert_eq!(fs::read_to_string(&file).unwrap(), expected, "{name}");
+    }
+    fs::remove_file(folder.path().join("a.asm")).unwrap();
+    fs::remove_file(folder.path().join("b.asm")).unwrap();
+    fs::write(folder.path().join("c.z80"), text).unwrap();
+    let listed = tdlasm().args(["fmt", "--check"]).arg(folder.path()).assert().code(1);
+    assert!(listed.get_output().stdout.ends_with(b"c.z80\n"));
+}
+
+#[test]
 fn line_ends_and_invalid_utf8_are_unchanged() {
     let bytes = b" NOP \r\n NOP\r\xFF what\n NOP ;\xE9\n NOP\x1Aany  thing";
     let result =
@@ -141,12 +202,13 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// Assembles a source, with the symbols that some sources require from their builder.
-fn assembled(path: &Path, text: &[u8]) -> Option<Vec<Module>> {
+fn assembled(path: &Path, text: &[u8], notation: Notation) -> Option<Vec<Module>> {
     let inserted = |folder: &str| repository().join(folder);
     let defines = ["RAMK", "START", "INCIRC", "BANKED"].map(|name| (name.to_owned(), 32));
     let options = tdlasm::Options {
         include_dirs: vec![inserted("sargon-src"), inserted("firmware/z80"), path.parent()?.into()],
         defines: defines.to_vec(),
+        notation,
         ..tdlasm::Options::default()
     };
     struct One<'t>(&'t [u8]);
@@ -168,7 +230,7 @@ fn sources_of_the_repository_keep_their_bytes() {
     sources(&repository(), &mut found);
     for path in &found {
         let text = fs::read(path).unwrap();
-        let options =
+        let mut options =
             Options { include_dirs: vec![path.parent().unwrap().into()], ..Options::default() };
         // Without blanks in front, all operators are out of their column.
         let moved: Vec<u8> =
@@ -177,11 +239,15 @@ fn sources_of_the_repository_keep_their_bytes() {
                 all.extend(&line[blanks - blanks.min(1)..]);
                 all
             });
-        let once = format(&DiskLoader, path, &moved, &options).unwrap();
+        let once = format(&DiskLoader, path, &moved, &options).unwrap_or_else(|error| {
+            assert!(matches!(error, Error::Zilog(_)), "{error}");
+            options = Options { notation: Notation::Zilog, ..options.clone() };
+            format(&DiskLoader, path, &moved, &options).unwrap()
+        });
         assert_eq!(format(&DiskLoader, path, &once, &options).unwrap(), once, "{}", path.display());
-        let before = assembled(path, &text);
+        let before = assembled(path, &text, options.notation);
         assembling += usize::from(before.is_some());
-        assert_eq!(assembled(path, &once), before, "{}", path.display());
+        assert_eq!(assembled(path, &once, options.notation), before, "{}", path.display());
     }
     assert!(assembling > found.len() / 2, "{assembling} of {} could be assembled", found.len());
 }

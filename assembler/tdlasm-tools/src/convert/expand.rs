@@ -47,6 +47,8 @@ fn treatment(directive: Directive) -> Treatment {
         | Directive::I8080
         | Directive::ProgramId
         | Directive::Temporaries
+        | Directive::Ignored
+        | Directive::Undescribed
         | Directive::ZilogMnemonics(_)
         | Directive::ZilogDirectives(_)
         | Directive::Format(

@@ -98,16 +98,16 @@ impl Writer<'_> {
             }
             self.copy(&parts.brackets);
         }
-        let names =
-            parts.labels.iter().map(|(name, export)| (name, if *export { "::" } else { ":" }));
-        let assigned = Some((&parts.assigned, "")).filter(|(name, _)| !name.is_empty());
-        for (name, sign) in names.chain(assigned) {
+        let assigned = Some(&parts.assigned).filter(|name| !name.is_empty());
+        for name in parts.labels.iter().map(|(name, _)| name).chain(assigned) {
             // Measuring the column after each label would take quadratic time.
             if self.out.len() > self.line {
                 self.out.push(b' ');
             }
             self.copy(name);
-            self.out.extend_from_slice(sign.as_bytes());
+            // In Zilog's notation a label may have none, and an assigned name one.
+            let behind = self.text[name.end..].iter().filter(|byte| !matches!(byte, b' ' | b'\t'));
+            self.out.extend(behind.take_while(|byte| **byte == b':'));
         }
     }
 
@@ -117,10 +117,12 @@ impl Writer<'_> {
     }
 
     fn operands(&mut self, parts: &StatementParts) {
-        let joined =
-            parts.operands.start == parts.operator.end && self.text[parts.operands.start] == b'\'';
-        if !joined && !parts.operator.is_empty() {
-            self.blanks_to(if self.aligned { OPERANDS } else { 0 });
+        let gap = parts.operator.end..parts.operands.start;
+        match self.text[parts.operands.start] {
+            b'&' | b'#' if parts.language.is_zilog => self.copy(&gap),
+            b'\'' if gap.is_empty() => {}
+            _ if parts.operator.is_empty() => {}
+            _ => self.blanks_to(if self.aligned { OPERANDS } else { 0 }),
         }
         let end = if self.is_long(parts) { parts.end } else { parts.operands.end };
         self.copy(&(parts.operands.start..end));

@@ -204,7 +204,7 @@ fn with_handlers(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
 
 fn formatting_edits(file: &File<'_>) -> Result<Vec<TextEdit>, RequestError> {
     let documents = &file.workspace.documents;
-    let formatted = fmt::format(documents, &file.path, &file.text, &file.format_options())
+    let formatted = fmt::format(documents, &file.path, &file.text, &file.options())
         .map_err(|error| request_failed(error.to_string()))?;
     Ok(positions::diff_lines(&file.text, &formatted))
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::fmt::{self, Statements};
+use crate::fmt::Statements;
 use crate::mnemonics::Language;
 use crate::statement::StatementParts;
 use lsp_types::Uri;
@@ -164,8 +164,9 @@ impl<'w> File<'w> {
     pub(super) fn statements(&self) -> Option<Rc<Statements>> {
         let Workspace { documents, statements, .. } = self.workspace;
         let read = || {
-            let (options, language) = (self.format_options(), self.language());
-            Statements::read(documents, &self.path, &self.text, &options, language).map(Rc::new)
+            let language = self.language();
+            Statements::read(documents, &self.path, &self.text, &self.options(), language)
+                .map(Rc::new)
         };
         statements.borrow_mut().entry(self.path.clone()).or_insert_with(read).clone()
     }
@@ -186,12 +187,6 @@ impl<'w> File<'w> {
     pub(super) fn language(&self) -> Language {
         let languages = self.programs().filter_map(|program| program.language(&self.path));
         languages.max_by_key(|language| language.is_zilog).unwrap_or_default()
-    }
-
-    /// Returns the options with which the statements are read.
-    pub(super) fn format_options(&self) -> fmt::Options {
-        let Options { include_dirs, long_symbols, .. } = self.options();
-        fmt::Options { include_dirs, long_symbols }
     }
 
     /// Returns the options of the program that contains the file.

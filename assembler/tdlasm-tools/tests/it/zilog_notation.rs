@@ -263,3 +263,22 @@ fn mistakes_have_messages_that_help() {
         assert!(assembly.has_errors() && messages.contains(message), "{line}\n{messages}");
     }
 }
+
+#[test]
+fn unknown_operators_and_operands_have_a_hint_in_this_notation() {
+    for (line, help, fix) in [
+        ("\tCALLL 5", "did you mean CALL?", Some("CALL")),
+        ("\tdefbb 5", "did you mean DEFB?", Some("DEFB")),
+        ("\tMVI A,5", "this notation has LD for MVI", None),
+        ("\tNOTHING 5", "a label begins in the first column, or has a colon behind it", None),
+        ("\tRLC DE", "its forms are RLC r | RLC (HL) | RLC (IX+d)", None),
+        ("\tPUSH SP", "its forms are PUSH BC/DE/HL/AF | PUSH IX/IY", None),
+    ] {
+        let assembly = assembly(&format!("{line}\n"), zilog());
+        let [found] = &assembly.diagnostics[..] else { panic!("{line}") };
+        assert_eq!(found.help.as_deref(), Some(help), "{line}");
+        assert_eq!(found.fix.as_ref().map(|fix| &*fix.text), fix, "{line}");
+        let word = line.trim().split(' ').next().expect("a word").len() as u32;
+        assert!(found.fix.as_ref().is_none_or(|fix| fix.span.end - fix.span.start == word));
+    }
+}

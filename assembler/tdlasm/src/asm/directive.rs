@@ -32,6 +32,8 @@ pub(super) fn directive(
         Directive::Goto => return macros::goto(asm, cursor),
         Directive::ProgramId => program_id(asm, cursor)?,
         Directive::Temporaries => temporaries(asm, cursor)?,
+        Directive::Ignored => {}
+        Directive::Undescribed => refuse(asm, cursor),
         Directive::Byte => return data::write_values(asm, Field::Byte, cursor),
         Directive::Word => return data::write_values(asm, Field::Word, cursor),
         Directive::Rad40 => return Ok(data::rad40(asm, cursor)),
@@ -100,6 +102,14 @@ fn program_id(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResu
     }
     asm.module.program = program;
     Ok(())
+}
+
+/// Reports a directive of PASM 2.00 that is known by name only.
+fn refuse(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
+    cursor.skip_to_line_end();
+    let message = "what this directive does in PASM 2.00 is not known";
+    let help = "omit it; the linker takes libraries as files";
+    asm.error_with_help(DiagnosticCode::Operator, asm.statement.operator, message, help);
 }
 
 /// Executes PASM's `.TEMPS n`: the number of temporaries of the macro call, or outside of macros.

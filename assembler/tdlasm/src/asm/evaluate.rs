@@ -197,8 +197,19 @@ impl Assembler<'_> {
         })
     }
 
+    /// Returns `true` if an operation is the address of the statement: `.`, or in PASM 2.00 also
+    /// `$`, which a source for PASM 1.02 may define as a symbol.
+    pub(super) fn is_here(&self, op: Op) -> bool {
+        let is_free = |name| !self.names[name].symbol.is_defined();
+        let is_dollar = |name| is_free(name) && self.names.spelling(name) == "$";
+        op == Op::Here || matches!(op, Op::Symbol(name, _) if self.is_pasm() && is_dollar(name))
+    }
+
     /// Handles a symbol without a value: ZASM uses 0, and marks it in the second pass.
     fn unknown_value(&mut self, name: NameId, at: u32) -> Value {
+        if self.is_here(Op::Symbol(name, at)) {
+            return self.statement.location;
+        }
         if self.pass == Pass::Second {
             let span = self.symbol_span(at);
             self.report_undefined(name, span);

@@ -154,7 +154,7 @@ fn immediate(
     if is_parenthesised {
         slips::lint_parentheses(asm, form, first, &expr);
     }
-    let uses_location = asm.operations(&expr).contains(&Op::Here);
+    let uses_location = asm.operations(&expr).iter().any(|op| asm.is_here(*op));
     Ok(Operand { value: Some(value), span: expr.span, uses_location, ..Operand::default() })
 }
 

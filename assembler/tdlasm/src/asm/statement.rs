@@ -10,7 +10,7 @@ use super::name_table::Operator;
 use super::options::Notation;
 use super::pass::Pass;
 use super::statement_end::{StatementAbort, StatementEnd, StatementResult};
-use super::suggestions::{foreign, suggest_label, suggest_operator};
+use super::suggestions::{foreign, suggest_label, suggest_operator, suggest_zilog_operator};
 use super::symbol::{Symbol, SymbolKind};
 use super::value::Value;
 use super::{directive, instruction, lints, macros, zilog};
@@ -382,7 +382,7 @@ impl Assembler<'_> {
     }
 
     /// Reports an unknown operator. The rest of its line begins at offset `from`.
-    fn unknown_operator(&mut self, span: Span, rest: &[u8], from: u32) {
+    pub(super) fn unknown_operator(&mut self, span: Span, rest: &[u8], from: u32) {
         let word = self.sources.slice(span);
         let shown = &word[..word.len().min(MAX_SHOWN)];
         let word =
@@ -391,6 +391,7 @@ impl Assembler<'_> {
         let mut diagnostic = Diagnostic::new(DiagnosticCode::Operator, span, message);
         let operands = &rest[..memchr::memchr(b';', rest).unwrap_or(rest.len())];
         let known = match self.sink.accepts(DiagnosticCode::Operator) {
+            true if self.options.notation == Notation::Zilog => Some(suggest_zilog_operator(&word)),
             true => suggest_operator(&word, operands, self.options.translate),
             false => None,
         };

@@ -7,11 +7,12 @@ use super::name_table::NameTable;
 use super::options::ForeignTranslator;
 use super::slips::{foreign_number, foreign_operation, line_of};
 use crate::diag::Diagnostic;
-use crate::isa::FORMS;
+use crate::isa::{FORMS, zilog};
 use crate::source::Span;
 use crate::syntax::directive::Directive;
 use crate::syntax::expr::Intern;
 use crate::syntax::lex;
+use crate::syntax::zilog::Directive as ZilogDirective;
 
 /// A suggestion for an unknown word.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,11 +152,29 @@ pub(super) fn suggest_operator(
             Suggestion::without_fix(help)
         });
     }
-    let mut known =
-        FORMS.iter().map(|form| form.mnemonic).chain(Directive::NAMES.iter().map(|name| name.0));
-    known
-        .find(|known| is_one_typo_away(&word, known))
-        .map(|known| Suggestion::with_fix(format!("did you mean {known}?"), known))
+    let directives = Directive::NAMES.iter().map(|name| name.0);
+    similar_word(&word, FORMS.iter().map(|form| form.mnemonic).chain(directives))
+}
+
+/// Returns a suggestion for an unknown operator in Zilog's notation.
+pub(super) fn suggest_zilog_operator(word: &str) -> Suggestion {
+    let word = word.to_ascii_uppercase();
+    if let Some(form) = FORMS.iter().find(|form| form.mnemonic == word) {
+        let here = zilog::spelling(form).0;
+        return Suggestion::without_fix(format!("this notation has {here} for {word}"));
+    }
+    let directives = ZilogDirective::NAMES.iter().map(|name| name.0);
+    similar_word(&word, FORMS.iter().map(|form| zilog::spelling(form).0).chain(directives))
+        .unwrap_or_else(|| {
+            let help = "a label begins in the first column, or has a colon behind it";
+            Suggestion::without_fix(help.into())
+        })
+}
+
+/// Suggests the first known word that differs by one letter.
+fn similar_word(wanted: &str, mut known: impl Iterator<Item = &'static str>) -> Option<Suggestion> {
+    let similar = known.find(|known| is_one_typo_away(wanted, known))?;
+    Some(Suggestion::with_fix(format!("did you mean {similar}?"), similar))
 }
 
 /// Returns what this dialect has for an instruction or directive of other assemblers.

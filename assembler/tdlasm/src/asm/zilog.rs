@@ -246,10 +246,8 @@ fn operator(
         None => {}
     }
     cursor.skip_to_line_end();
-    let shown = String::from_utf8_lossy(&word[..word.len().min(40)]).into_owned();
-    let message = format!("{shown} is not an instruction, directive or macro");
-    let help = "a label begins in the first column, or has a colon behind it";
-    asm.error_with_help(DiagnosticCode::Operator, asm.statement.operator, message, help);
+    let operator = asm.statement.operator;
+    asm.unknown_operator(operator, b"", operator.end);
     Ok(())
 }
 

@@ -21,6 +21,10 @@ pub enum Directive {
     ProgramId,
     /// PASM's `.TEMPS`.
     Temporaries,
+    /// `.CREF`, `.LIF`, `.XIF` of PASM 2.00, which change its listings only.
+    Ignored,
+    /// `.LIBREF` of PASM 2.00, whose effect no known source describes.
+    Undescribed,
     /// `.ERROR`.
     Error,
     /// `.REMARK`.
@@ -187,14 +191,15 @@ pub enum ListedMacros {
 
 static BY_NAME: LazyLock<FxHashMap<u32, Directive>> = LazyLock::new(|| {
     let by_name = |(name, directive): &(&str, Directive)| (packed(name.as_bytes()), *directive);
-    Directive::NAMES.iter().map(by_name).collect()
+    Directive::NAMES.iter().chain(Directive::OF_PASM).map(by_name).collect()
 });
 
 use ListingDirective::{Controls, Image, List, LowFirst, Macros, Page, Restore, Save, Symbols};
 use ObjectFormOption::{Binary, Hex, Linkage};
 
 impl Directive {
-    /// Returns the directive of a word, in any case; `None` if there is none of this name.
+    /// Returns the directive of a word, in any case; `None` if neither ZASM nor PASM has one of this
+    /// name.
     pub fn from_word(word: &[u8]) -> Option<Self> {
         word.starts_with(b".").then(|| BY_NAME.get(&packed(word)).copied())?
     }
@@ -215,6 +220,8 @@ impl Directive {
             | Self::Goto
             | Self::ProgramId
             | Self::Temporaries
+            | Self::Ignored
+            | Self::Undescribed
             | Self::Byte
             | Self::Word
             | Self::Rad40
@@ -240,9 +247,15 @@ impl Directive {
         }
     }
 
-    /// The directives that only PASM has.
-    pub const OF_PASM: &[(&str, Directive)] =
-        &[(".GOTO", Self::Goto), (".PROGID", Self::ProgramId), (".TEMPS", Self::Temporaries)];
+    /// The directives that only PASM has; those from `.COMMENT` on are PASM 2.00's, by the
+    /// documentation of a peer, which has `.LIBREF` in two spellings.
+    #[rustfmt::skip]
+    pub const OF_PASM: &[(&str, Directive)] = &[
+        (".GOTO", Self::Goto), (".PROGID", Self::ProgramId), (".TEMPS", Self::Temporaries),
+        (".COMMENT", Self::Remark),
+        (".CREF", Self::Ignored), (".LIF", Self::Ignored), (".XIF", Self::Ignored),
+        (".LIBREF", Self::Undescribed), (".LIBREL", Self::Undescribed),
+    ];
 
     /// The directives by their names, of which six characters are significant.
     #[rustfmt::skip]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tdlasm::isa::{FORMS, Form, Prefix, Slot, Status};
+use tdlasm::isa::{FORMS, Form, Prefix, Slot, Status, zilog};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
 
@@ -40,12 +40,7 @@ fn row(form: &Form) -> String {
         Status::Alias => "second name",
         Status::Undocumented => "undocumented",
     };
-    let names = form.slots.map(|slot| match slot {
-        Slot::Index => "(IX+d)",
-        Slot::SourceMem | Slot::DestMem => "(HL)",
-        other => other.pattern(),
-    });
-    let zilog = form.zilog.replace("{0}", names[0]).replace("{1}", names[1]);
+    let zilog = zilog::pattern(form);
     let name = format!("{}{z80}", form.pattern());
     format!("    {name:<18}{:<12}{clocks:<10}{zilog:<20}{note}", opcode(form))
 }

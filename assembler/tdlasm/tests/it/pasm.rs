@@ -8,7 +8,7 @@ use tdlasm::link::{Layout, link};
 use tdlasm::module::ObjectForm;
 use tdlasm::object::write_tdl;
 use tdlasm::source::MemoryLoader;
-use tdlasm::{Notation, Options, asm};
+use tdlasm::{Assembly, Notation, Options, asm};
 
 use crate::oracle::programs_by;
 
@@ -32,10 +32,12 @@ const PROGRAMS: [(&str, &[u8]); 9] = [
     (" .DEFINE M[A,B]=[ .BYTE B\n]\n M 1, \\2+3\n .END\n", &[5]),
 ];
 
+fn assembly(text: &str, options: &Options) -> Assembly {
+    asm::run(&MemoryLoader::new().with("p.asm", text), &["p.asm".into()], options)
+}
+
 fn assembled(text: &str, notation: Notation) -> Option<Vec<u8>> {
-    let loader = MemoryLoader::new().with("p.asm", text);
-    let options = Options { notation, ..Options::default() };
-    let assembly = asm::run(&loader, &["p.asm".into()], &options);
+    let assembly = assembly(text, &Options { notation, ..Options::default() });
     let program = link(&assembly.modules, &Layout::flat(0)).expect("a program that links");
     (!assembly.has_errors()).then(|| program.image.flat(0))
 }
@@ -84,6 +86,40 @@ fn an_endless_jump_is_an_error() {
     let text = " .DEFINE M=[\nA>\n .GOTO A\n]\n M\n .END\n";
     assert_eq!(assembled(text, Notation::Pasm), None);
     assert_eq!(assembled(" .DEFINE M=[ .GOTO B\n]\n M\n .END\n", Notation::Pasm), None);
+}
+
+#[test]
+fn names_of_pasm_2_are_read_as_far_as_they_are_known() {
+    // What follows a jump by `$` is no unreachable code.
+    let text = " .LOC 5\n .CREF\n .COMMENT *a ] here\n NOP\n and there*\n .LIF\n .WORD $,$-1\n \
+                .XIF\n LXI H,$\n JMPR $+3\n NOP\n .END\n";
+    let expected = [5, 0, 4, 0, 0x21, 9, 0, 0x18, 1, 0];
+    assert_eq!(assembled(text, Notation::Pasm).as_deref(), Some(&expected[..]));
+    let options = Options { notation: Notation::Pasm, ..Options::default() };
+    assert!(assembly(text, &options).diagnostics.is_empty());
+    assert_eq!(assembled(text, Notation::Tdl), None);
+    // In PASM 1.02 and ZASM it can be a symbol.
+    for notation in [Notation::Pasm, Notation::Tdl] {
+        let symbol = "$=7\n .BYTE $\n .END\n";
+        assert_eq!(assembled(symbol, notation).as_deref(), Some(&[7][..]));
+    }
+}
+
+#[test]
+fn directives_of_pasm_2_whose_effect_is_unknown_are_refused() {
+    let options = Options { notation: Notation::Pasm, ..Options::default() };
+    for name in [".LIBREF", ".LIBREL"] {
+        let assembly = assembly(&format!(" {name} MATH\n .END\n"), &options);
+        let messages: Vec<&str> = assembly.diagnostics.iter().map(|one| &*one.message).collect();
+        assert_eq!(messages, ["what this directive does in PASM 2.00 is not known"]);
+    }
+}
+
+#[test]
+fn long_symbols_leave_pasms_directives_their_names() {
+    let options = Options { notation: Notation::Pasm, long_symbols: true, ..Options::default() };
+    let text = " .PROGID ABC,1,2\n .COMMENT /x/\n NOP\n .END\n";
+    assert!(assembly(text, &options).diagnostics.is_empty());
 }
 
 #[test]

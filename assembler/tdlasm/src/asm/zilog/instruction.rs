@@ -6,7 +6,7 @@ use super::super::options::Cpu;
 use super::super::value::Value;
 use super::{Operand, operands, value};
 use crate::diag::DiagnosticCode;
-use crate::isa::zilog::{Bound, Given, Selected, forms, select};
+use crate::isa::zilog::{Bound, Given, Selected, forms, pattern, select};
 use crate::isa::{Prefix, Slot};
 use crate::syntax::Cursor;
 use crate::syntax::zilog;
@@ -52,11 +52,7 @@ fn read_operand<'t>(asm: &mut Assembler<'_>, operand: Operand<'t>) -> Option<Rea
 fn report_mismatch(asm: &mut Assembler<'_>, word: &[u8]) {
     let name = String::from_utf8_lossy(word).to_ascii_uppercase();
     let message = format!("{name} does not take these operands");
-    let pattern = |form: &&crate::isa::Form| {
-        let [first, second] = form.slots.map(Slot::pattern);
-        form.zilog.replace("{0}", first).replace("{1}", second)
-    };
-    let patterns: Vec<String> = forms(word).iter().map(pattern).collect();
+    let patterns: Vec<String> = forms(word).iter().map(|form| pattern(form)).collect();
     let help = format!("its forms are {}", patterns.join(" | "));
     asm.error_with_help(DiagnosticCode::Operand, asm.statement.operator, message, help);
 }
