@@ -72,9 +72,9 @@ impl LoadedProgram {
         self.written.iter().map(fill).chain(program.cloned()).collect()
     }
 
-    /// Adds what tests wrote and was perhaps not restored.
+    /// Adds what tests wrote and was perhaps not restored. Blocks may be empty: an input of no bytes.
     pub(super) fn add_writes(&mut self, writes: impl IntoIterator<Item = (u16, usize)>) {
-        for (address, length) in writes {
+        for (address, length) in writes.into_iter().filter(|(_, length)| *length > 0) {
             let known = self.written.entry(address).or_default();
             *known = length.max(*known);
         }
@@ -129,6 +129,13 @@ fn filled(image: &Image) -> impl Iterator<Item = Range<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_block_of_no_bytes_is_not_restored() {
+        let mut loaded = LoadedProgram::default();
+        loaded.add_writes([(0x9000, 0), (0x9100, 2), (0x9100, 0)]);
+        assert_eq!(loaded.content(), [ImageRun { address: 0x9100, bytes: vec![FILL; 2] }]);
+    }
 
     #[test]
     fn data_is_what_is_not_code() {
