@@ -36,6 +36,8 @@ test("the first load shows its progress at the top, until the toolchain is there
       if (value > (values.at(-1) ?? 0)) values.push(value);
     }
     assert.ok(values[0] > 0 && values[2] < 1, `${values}`);
+    const painted = () => performance.getEntriesByName("first-contentful-paint").length;
+    assert.equal(await page.evaluate(painted), 1, "painted before the toolchain is there");
     assert.match((await page.locator("#loading").innerText()) ?? "", /Loading +\d+ %/);
     const height = () =>
       page.locator("header").evaluate((header) => header.getBoundingClientRect().height);
