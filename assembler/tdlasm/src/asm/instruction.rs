@@ -415,9 +415,8 @@ fn small_number(
     if let Some(register) = lints::named_register(asm, &expr) {
         let name = register.name();
         let message = format!("a number is expected here, and the register {name} is one");
-        let diagnostic = Diagnostic::new(DiagnosticCode::RegisterAsNumber, expr.span, message);
         let help = format!("the number comes first: {} NUMBER,{name}", form.mnemonic);
-        asm.report(diagnostic.help(help));
+        asm.error_with_help(DiagnosticCode::RegisterAsNumber, expr.span, message, help);
     }
     Ok(Operand { value, span: expr.span, ..Operand::default() })
 }

@@ -24,9 +24,8 @@ impl Assembler<'_> {
         }
         if !value.is_absolute() && !matches!(field, Field::Word | Field::Relative(_)) {
             let message = "a relocatable value does not fit a field of 8 bits";
-            let diagnostic = Diagnostic::new(DiagnosticCode::Relocation, span, message);
             let help = "only absolute code has the bytes of an address: assemble with --pabs";
-            self.report(diagnostic.help(help));
+            self.error_with_help(DiagnosticCode::Relocation, span, message, help);
         }
         match field {
             Field::Word if value.is_absolute() => {

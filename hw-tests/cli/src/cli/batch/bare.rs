@@ -2,12 +2,12 @@
 //! own start-up. They print and stop as for the simulator uCsim (SDCC's source,
 //! `support/regression/ports/ucz80`), and exit by RST 08H when `main` returns (SDCC's `crt0.s`).
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hil_harness::live::{BoardConfig, ProgramEnd, ProgramLimits, ProgramOutput};
 use z80_core::{Bus, Cpu, Registers};
 
+use super::console::exit_message;
 use super::suite::ProgramFile;
 use super::time_of;
 
@@ -77,13 +77,13 @@ pub(super) fn run(
         } else if machine.command == STOP {
             break ProgramEnd::Returned;
         } else if let Some(status) = exit_status(&cpu, &machine) {
-            output.receive(format!("\x04{status:02X}\r\n").as_bytes());
+            output.receive(&exit_message(status));
             break ProgramEnd::Output;
         } else if cpu.is_halted() || now - heard > silence {
             break ProgramEnd::Silent; // nothing interrupts a HALT
         } else if now > total {
             break ProgramEnd::TooLong;
-        } else if board.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+        } else if board.is_cancelled() {
             return None;
         }
     };

@@ -11,6 +11,11 @@ const EXIT_MARK: u8 = 0x04;
 /// The bytes of output that are stored, and those of a line that are compared at least.
 const MAX_STORED: usize = 4096;
 
+/// Returns what a program sends to end with an exit code.
+pub(super) fn exit_message(code: u8) -> Vec<u8> {
+    [&[EXIT_MARK][..], format!("{code:02X}\r\n").as_bytes()].concat()
+}
+
 /// What ends a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Found {

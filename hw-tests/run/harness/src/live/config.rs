@@ -146,7 +146,8 @@ impl BoardConfig {
         }
     }
 
-    pub(super) fn is_cancelled(&self) -> bool {
+    /// Returns `true` if the run was cancelled.
+    pub fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
