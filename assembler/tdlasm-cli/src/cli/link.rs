@@ -122,7 +122,7 @@ pub(crate) fn link_and_report(
 ) -> Result<Program, ReportedError> {
     link(modules, layout).map_err(|errors| {
         for error in &errors.0 {
-            MessageKind::Error.eprint(Some(error.code()), error);
+            MessageKind::Error.eprint(Some(error.code), error);
         }
         exit::FAILED
     })
