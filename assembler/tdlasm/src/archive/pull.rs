@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::{Library, Member};
+use super::Member;
 use crate::link::Layout;
 use crate::module::{Binding, Module, Symbol, SymbolValue};
 
-/// Adds the library modules that define undefined symbols to `modules`, until no more are found. Of
-/// several definitions, the one in the first library and member is used.
-pub fn pull(mut modules: Vec<Module>, libraries: &[Library], layout: &Layout) -> Vec<Module> {
-    let offers = offers(libraries);
+/// Adds the modules of libraries that define undefined symbols to `modules`, until no more are found.
+/// Of several definitions, the one in the first member is used.
+pub fn pull(mut modules: Vec<Module>, members: &[Member], layout: &Layout) -> Vec<Module> {
+    let offers = offers(members);
     let mut defined: HashSet<String> = layout.symbols.keys().cloned().collect();
     let mut wanted = VecDeque::new();
     note(&modules, &mut defined, &mut wanted);
@@ -37,9 +37,9 @@ fn note(modules: &[Module], defined: &mut HashSet<String>, wanted: &mut VecDeque
 }
 
 /// Maps symbols to the members that define them.
-fn offers(libraries: &[Library]) -> HashMap<&str, &Member> {
+fn offers(members: &[Member]) -> HashMap<&str, &Member> {
     let mut offers = HashMap::new();
-    for member in libraries.iter().flat_map(|library| &library.members) {
+    for member in members {
         for symbol in member.modules.iter().flat_map(|module| module.symbols.iter()) {
             if defines(symbol) && (symbol.binding == Binding::Entry || !member.by_entry) {
                 offers.entry(symbol.name.as_str()).or_insert(member);
