@@ -150,8 +150,26 @@ fn zilog_expressions_are_taken_if_all_assemblers_agree() {
         assert_eq!(tdl(&format!(" DW {from}\n")), format!(" .WORD {to}\n"), "{from}");
     }
     for disputed in [
-        "1|2+3", "-~A1", "-A1+2", "1<<A1", "010", "A1/2", "70000", "'AB'", "7%101", "5>3", "A+1",
-        "HL", "1 1", "(1", "''''", "'\\'",
+        "1|2+3",
+        "-~A1",
+        "-A1+2",
+        "1<<A1",
+        "010",
+        "A1/2",
+        "70000",
+        "'AB'",
+        "7%101",
+        "5>3",
+        "A+1",
+        "HL",
+        "1 1",
+        "(1",
+        "HIGH A1",
+        "A1+NOT 2+3",
+        "#10",
+        "0b11",
+        "''''",
+        "'\\'",
     ] {
         assert_eq!(kept(&format!(" DW {disputed}\n"), Dialect::Tdl).len(), 1, "{disputed}");
     }

@@ -9,7 +9,7 @@ use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::{Cursor, lex};
 
 use super::expr::Node;
-use super::expr_parser;
+use super::expr_tree;
 use super::options::{Dialect, Options};
 use super::program::{Body, ConvertResult, Item, Label, Spaced, Statement, TextRange, Unconverted};
 use crate::mnemonics;
@@ -186,7 +186,7 @@ impl<'t> StatementParser<'t, '_> {
 
     fn optional_value(&mut self) -> ConvertResult<Option<Node<'t>>> {
         let before = self.cursor.clone();
-        match expr_parser::read(&mut self.cursor, self.from, self.radix)? {
+        match expr_tree::read(&mut self.cursor, self.from, self.radix)? {
             Some(value) if self.from == Dialect::Tdl => self.settled(value).map(Some),
             Some(value) => Ok(Some(value)),
             None => {

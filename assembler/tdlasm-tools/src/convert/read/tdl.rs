@@ -8,7 +8,7 @@ use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::lex;
 
 use super::super::expr::{Node, Number};
-use super::super::expr_parser;
+use super::super::expr_tree;
 use super::super::program::{
     Body, ConvertResult, Item, Label, Operand, Spaced, TextRange, Unconverted,
 };
@@ -230,7 +230,7 @@ impl<'t> StatementParser<'t, '_> {
 
     fn tdl_operand(&mut self) -> ConvertResult<Operand<'t>> {
         let at = self.here();
-        let node = expr_parser::read(&mut self.cursor, self.from, self.radix)?;
+        let node = expr_tree::read(&mut self.cursor, self.from, self.radix)?;
         let before = self.cursor.clone();
         self.cursor.skip_blanks();
         if self.cursor.eat(b'(') {

@@ -8,7 +8,7 @@ use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::zilog::{code_length, directive_of, operand, quoted, split_operands};
 
 use super::super::expr::{Node, Unary};
-use super::super::expr_parser;
+use super::super::expr_tree;
 use super::super::options::Dialect;
 use super::super::program::{Body, ConvertResult, Label, Operand, Spaced, TextRange, Unconverted};
 use super::super::write::SIGN_DISAGREEMENT;
@@ -174,7 +174,7 @@ impl<'t> StatementParser<'t, '_> {
         if !is_negative && matches!(given, Given::Index(_)) {
             cursor.advance(1);
         }
-        let node = expr_parser::read(&mut cursor, self.from, self.radix)?;
+        let node = expr_tree::read(&mut cursor, self.from, self.radix)?;
         let node = node.ok_or_else(|| Unconverted::new(at, "a value is missing here"))?;
         cursor.skip_blanks();
         if !cursor.rest().is_empty() {
