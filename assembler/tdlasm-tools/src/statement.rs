@@ -37,13 +37,33 @@ pub(crate) struct StatementParts {
     pub(crate) end: usize,
 }
 
-/// Reads the statement at `start`, the beginning of a line; `None` if the line has none.
+impl StatementParts {
+    /// Reads the line at `start`, and those behind it that its statement spans.
+    pub(crate) fn read(
+        source: &Source,
+        start: usize,
+        source_scan: &SourceScan,
+        language: Language,
+    ) -> Self {
+        match language.is_zilog {
+            true => zilog_statement(source, start, source_scan),
+            false => statement(source, start, source_scan, language),
+        }
+    }
+
+    /// Returns `true` if the line is empty or has a statement. Other text may become one by the
+    /// arguments of a macro.
+    pub(crate) fn is_statement(&self) -> bool {
+        !self.operator.is_empty() || self.operands.is_empty()
+    }
+}
+
 fn statement(
     source: &Source,
     start: usize,
     source_scan: &SourceScan,
     language: Language,
-) -> Option<StatementParts> {
+) -> StatementParts {
     let text = &source.text[..];
     let mut scan = Scanner::new(source, source_scan, start..text.len());
     let brackets = scan.brackets();
@@ -55,9 +75,6 @@ fn statement(
         && let Some(operator) = scan.defining_operator(true)
     {
         parts.assigned = std::mem::replace(&mut parts.operator, operator);
-    }
-    if parts.operator.is_empty() && !scan.cursor.at_statement_end() {
-        return None;
     }
     parts.last = scan.directive(&parts.operator) == Some(Directive::End)
         && !scan.may_be_macro(&parts.operator);
@@ -73,16 +90,10 @@ fn statement(
         parts.operands.end = behind;
     }
     parts.comment = behind..behind + text[behind..parts.end].trim_ascii_end().len();
-    Some(parts)
+    parts
 }
 
-/// Reads the line at `start` in Zilog's notation; `None` if it has no operator, but other text:
-/// arguments of a macro may make one.
-fn zilog_statement(
-    source: &Source,
-    start: usize,
-    source_scan: &SourceScan,
-) -> Option<StatementParts> {
+fn zilog_statement(source: &Source, start: usize, source_scan: &SourceScan) -> StatementParts {
     let text = &source.text[..];
     let end = line_end(text, start);
     let code_end = start + zilog::code_length(&text[start..end]);
@@ -92,10 +103,11 @@ fn zilog_statement(
     let mut scan = Scanner::new(source, source_scan, start..code_end);
     loop {
         let word = scan.zilog_word();
+        let name = scan.here() - word.len()..scan.here();
         if word.is_empty() {
+            parts.operator = name;
             break;
         }
-        let name = scan.here() - word.len()..scan.here();
         let is_known = language.is_operator(word) || source_scan.is_redefined(word);
         let colons = usize::from(scan.cursor.eat(b':')) + usize::from(scan.cursor.eat(b':'));
         let may_be_label = colons > 0 || name.start == start;
@@ -116,7 +128,7 @@ fn zilog_statement(
     parts.operands = first..first + text[first..code_end].trim_ascii_end().len();
     let directive = ZilogDirective::from_word(&text[parts.operator.clone()]);
     parts.last = directive == Some(ZilogDirective::End);
-    (!parts.operator.is_empty() || parts.operands.is_empty()).then_some(parts)
+    parts
 }
 
 /// Reads the statements of a text that begins in a language; also returns the end of the last one.
@@ -130,10 +142,8 @@ pub(crate) fn statements(
     let mut at = 0;
     let mut depth = 0;
     while at < text.len() {
-        let parts = match language.is_zilog {
-            true => zilog_statement(source, at, source_scan),
-            false => statement(source, at, source_scan, language),
-        };
+        let parts = Some(StatementParts::read(source, at, source_scan, language))
+            .filter(StatementParts::is_statement);
         if let Some(parts) = &parts {
             language = language.behind(&text[parts.operator.clone()]);
         }

@@ -96,6 +96,7 @@ fn directives_with_a_counterpart_are_converted() {
     }
     assert_eq!(tdl(" DEFB 'abc',0\n DEFW 1\n DEFS 3\n"), " .ASCIZ \"abc\"\n .WORD 1\n .BLKB 3\n");
     assert_eq!(tdl("N equ 5\nM1: defl N\n"), "N == 5\nM1 = N\n");
+    assert_eq!(tdl("LOOP    INC A\n\tJR LOOP\n"), "LOOP:   INR A\n\tJMPR LOOP\n");
 }
 
 #[test]
