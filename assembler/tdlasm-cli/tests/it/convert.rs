@@ -201,6 +201,7 @@ fn operands_keep_their_meaning() {
         (" ld a,(ix)\n", " mov a,0(x)\n"),
         (" add b\n sub a,b\n", " add b\n sub b\n"),
         (" jp hl\n ex af,af'\n in f,(c)\n", " pchl\n exaf\n inp m\n"),
+        (" LD A,(IX-N*2)\n LD A,(IY + 5)\n", " MOV A,-(N*2)(X)\n MOV A,5(Y)\n"),
         (" LD A,(5)*2\n", " MVI A,(5)*2\n"),
         (" LD A,((5)*2)\n", " LDA (5)*2\n"),
     ] {

@@ -142,12 +142,18 @@ impl<'t> TreeBuilder<'t> {
 
     fn unary(&mut self, op: Unary, sign: Span) -> ConvertResult<Node<'t>> {
         let inner = self.operand();
-        match inner {
+        match &inner {
             Node::Unary(..) if self.from == Dialect::Zilog => {
                 self.refuse(sign, "assemblers disagree on signs without parentheses")
             }
-            Node::Binary(..) if self.from == Dialect::Zilog => self.refuse(sign, SIGN_DISAGREEMENT),
-            inner => Ok(Node::Unary(op, Box::new(inner))),
+            // -A*2 is the same either way.
+            Node::Binary(inner, ..)
+                if self.from == Dialect::Zilog
+                    && (op, *inner) != (Unary::Negate, BinaryOp::Multiply) =>
+            {
+                self.refuse(sign, SIGN_DISAGREEMENT)
+            }
+            _ => Ok(Node::Unary(op, Box::new(inner))),
         }
     }
 

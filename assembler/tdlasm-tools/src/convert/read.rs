@@ -210,14 +210,9 @@ impl<'t> StatementParser<'t, '_> {
     }
 
     fn optional_value(&mut self) -> ConvertResult<Option<Node<'t>>> {
-        let before = self.cursor.clone();
         match expr_tree::read(&mut self.cursor, self.from, self.radix)? {
             Some(value) if self.from == Dialect::Tdl => self.settled(value).map(Some),
-            Some(value) => Ok(Some(value)),
-            None => {
-                self.cursor = before;
-                Ok(None)
-            }
+            value => Ok(value),
         }
     }
 

@@ -116,12 +116,10 @@ impl<'t> StatementParser<'t, '_> {
     fn texts(&mut self, at: usize, end: TextTerminator) -> ConvertResult<Body<'t>> {
         let mut items = Vec::new();
         loop {
-            let mut behind = self.cursor.clone();
-            behind.skip_blanks();
-            if behind.at_statement_end() {
+            self.cursor.skip_blanks();
+            if self.cursor.at_statement_end() {
                 break;
             }
-            self.cursor = behind;
             let item = self.text()?;
             if !items.is_empty() && item.has_current_address() {
                 return Unconverted::fail(at, CURRENT_ADDRESS_IN_LIST);
@@ -144,12 +142,9 @@ impl<'t> StatementParser<'t, '_> {
     fn text(&mut self) -> ConvertResult<Item<'t>> {
         if self.cursor.eat(b'[') {
             let value = self.value()?;
-            self.cursor.skip_blanks();
-            let is_closed = self.cursor.eat(b']');
-            return if is_closed {
-                Ok(Item::Value(value))
-            } else {
-                self.fail("a bracket is not closed")
+            return match self.cursor.eat_behind_blanks(b']') {
+                true => Ok(Item::Value(value)),
+                false => self.fail("a bracket is not closed"),
             };
         }
         let at = self.here();
@@ -190,28 +185,22 @@ impl<'t> StatementParser<'t, '_> {
 
     fn tdl_operand(&mut self) -> ConvertResult<Operand<'t>> {
         let at = self.here();
-        let node = expr_tree::read(&mut self.cursor, self.from, self.radix)?;
-        let before = self.cursor.clone();
-        self.cursor.skip_blanks();
-        if self.cursor.eat(b'(') {
-            let prefix = self.index_register()?;
-            let Some(node) = node else {
-                return Unconverted::fail(at, "an index register needs a displacement");
-            };
-            return Ok(Operand::Index(prefix, self.settled(node)?));
+        let node = expr_tree::read(&mut self.cursor, self.from, self.radix)?
+            .ok_or_else(|| Unconverted::new(at, "an operand is missing"))?;
+        if self.cursor.eat_behind_blanks(b'(') {
+            return Ok(Operand::Index(self.index_register()?, self.settled(node)?));
         }
-        self.cursor = before;
-        node.map(Operand::Value).ok_or_else(|| Unconverted::new(at, "an operand is missing"))
+        Ok(Operand::Value(node))
     }
 
     fn index_register(&mut self) -> ConvertResult<Prefix> {
         let at = self.here();
         self.cursor.skip_blanks();
         let name = self.cursor.take(lex::symbol).unwrap_or_default();
-        self.cursor.skip_blanks();
-        match mnemonics::tdl_register(name) {
-            Some(Register::X) if self.cursor.eat(b')') => Ok(Prefix::X),
-            Some(Register::Y) if self.cursor.eat(b')') => Ok(Prefix::Y),
+        let register = mnemonics::tdl_register(name);
+        match register.filter(|_| self.cursor.eat_behind_blanks(b')')) {
+            Some(Register::X) => Ok(Prefix::X),
+            Some(Register::Y) => Ok(Prefix::Y),
             _ => Unconverted::fail(at, "only X or Y can stand in index parentheses"),
         }
     }

@@ -9,11 +9,10 @@ use tdlasm::syntax::Cursor;
 use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::zilog::{directive_of, operand, quoted, split_operands};
 
-use super::super::expr::{Node, Unary};
+use super::super::expr::Node;
 use super::super::expr_tree;
 use super::super::options::Dialect;
 use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
-use super::super::write::SIGN_DISAGREEMENT;
 use super::StatementParser;
 use crate::mnemonics::{self, ZilogDirective, is_plain, is_zilog_mnemonic};
 use crate::statement::{StatementParts, line_end};
@@ -122,28 +121,19 @@ impl<'t> StatementParser<'t, '_> {
         let Some(value) = value else { return Ok((given, None)) };
         let behind = text.as_ptr_range().end as usize - value.as_ptr_range().end as usize;
         let mut cursor = Cursor::new(value, (end - behind) as u32);
-        let at = cursor.offset() as usize;
-        let is_negative = matches!(given, Given::Index(_)) && cursor.eat(b'-');
-        if !is_negative && matches!(given, Given::Index(_)) {
-            cursor.advance(1);
-        }
         let node = expr_tree::read(&mut cursor, self.from, self.radix)?;
+        let at = cursor.offset() as usize;
         let node = node.ok_or_else(|| Unconverted::new(at, "a value is missing here"))?;
         cursor.skip_blanks();
         if !cursor.rest().is_empty() {
             let message = "unexpected text behind this operand";
             return Unconverted::fail(cursor.offset() as usize, message);
         }
-        Ok(match (given, node) {
-            (_, Node::Binary(op, ..)) if is_negative && op != BinaryOp::Multiply => {
-                return Unconverted::fail(at, SIGN_DISAGREEMENT);
-            }
-            (_, node) if is_negative => (given, Some(Node::Unary(Unary::Negate, Box::new(node)))),
-            (Given::Value(_), Node::Number(number)) => {
-                (Given::Value(Some(number.value)), Some(Node::Number(number)))
-            }
-            (_, node) => (given, Some(node)),
-        })
+        let given = match (given, &node) {
+            (Given::Value(_), Node::Number(number)) => Given::Value(Some(number.value)),
+            _ => given,
+        };
+        Ok((given, Some(node)))
     }
 }
 
