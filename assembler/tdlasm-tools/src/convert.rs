@@ -10,7 +10,7 @@ pub(crate) mod columns;
 mod converter;
 mod expand;
 mod expr;
-mod expr_parser;
+mod expr_tree;
 mod options;
 mod program;
 mod read;

@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use crate::mnemonics::{self, Language, ZilogDirective};
 use crate::source_scan::SourceScan;
-use tdlasm::source::Source;
+use tdlasm::source::{Source, Span};
 use tdlasm::syntax::directive::{Directive, OperandKind};
-use tdlasm::syntax::{Cursor, lex, zilog};
+use tdlasm::syntax::zilog::{self, Field};
+use tdlasm::syntax::{Cursor, lex};
 
 /// A statement, whose lines end where the next statement's begin.
 #[derive(Debug, Clone, Default)]
@@ -37,13 +38,33 @@ pub(crate) struct StatementParts {
     pub(crate) end: usize,
 }
 
-/// Reads the statement at `start`, the beginning of a line; `None` if the line has none.
+impl StatementParts {
+    /// Reads the line at `start`, and those behind it that its statement spans.
+    pub(crate) fn read(
+        source: &Source,
+        start: usize,
+        source_scan: &SourceScan,
+        language: Language,
+    ) -> Self {
+        match language.is_zilog {
+            true => zilog_statement(source, start, source_scan),
+            false => statement(source, start, source_scan, language),
+        }
+    }
+
+    /// Returns `true` if the line is empty or has a statement. Other text may become one by the
+    /// arguments of a macro.
+    pub(crate) fn is_statement(&self) -> bool {
+        !self.operator.is_empty() || self.operands.is_empty()
+    }
+}
+
 fn statement(
     source: &Source,
     start: usize,
     source_scan: &SourceScan,
     language: Language,
-) -> Option<StatementParts> {
+) -> StatementParts {
     let text = &source.text[..];
     let mut scan = Scanner::new(source, source_scan, start..text.len());
     let brackets = scan.brackets();
@@ -52,12 +73,9 @@ fn statement(
     parts.operator = scan.operator(!parts.assigned.is_empty());
     if language.has_zilog_directives
         && parts.assigned.is_empty()
-        && let Some(operator) = scan.defining_operator(true)
+        && let Some((_, place)) = zilog::defining_directive(&mut scan.cursor, true)
     {
-        parts.assigned = std::mem::replace(&mut parts.operator, operator);
-    }
-    if parts.operator.is_empty() && !scan.cursor.at_statement_end() {
-        return None;
+        parts.assigned = std::mem::replace(&mut parts.operator, range(place));
     }
     parts.last = scan.directive(&parts.operator) == Some(Directive::End)
         && !scan.may_be_macro(&parts.operator);
@@ -73,16 +91,10 @@ fn statement(
         parts.operands.end = behind;
     }
     parts.comment = behind..behind + text[behind..parts.end].trim_ascii_end().len();
-    Some(parts)
+    parts
 }
 
-/// Reads the line at `start` in Zilog's notation; `None` if it has no operator, but other text:
-/// arguments of a macro may make one.
-fn zilog_statement(
-    source: &Source,
-    start: usize,
-    source_scan: &SourceScan,
-) -> Option<StatementParts> {
+fn zilog_statement(source: &Source, start: usize, source_scan: &SourceScan) -> StatementParts {
     let text = &source.text[..];
     let end = line_end(text, start);
     let code_end = start + zilog::code_length(&text[start..end]);
@@ -91,32 +103,34 @@ fn zilog_statement(
     let mut parts = StatementParts { language, comment, end, ..StatementParts::default() };
     let mut scan = Scanner::new(source, source_scan, start..code_end);
     loop {
-        let word = scan.zilog_word();
-        if word.is_empty() {
+        let is_macro = |word: &[u8]| source_scan.is_redefined(word);
+        let begins_line = scan.here() == start;
+        let Some((_, span, field)) = zilog::field(&mut scan.cursor, begins_line, is_macro) else {
+            parts.operator = scan.here()..scan.here();
             break;
+        };
+        match field {
+            Field::Label(exported) => {
+                parts.labels.push((range(span), exported));
+                continue;
+            }
+            Field::Defined(_, operator) => {
+                (parts.assigned, parts.operator) = (range(span), range(operator));
+            }
+            Field::Operator => parts.operator = range(span),
         }
-        let name = scan.here() - word.len()..scan.here();
-        let is_known = language.is_operator(word) || source_scan.is_redefined(word);
-        let colons = usize::from(scan.cursor.eat(b':')) + usize::from(scan.cursor.eat(b':'));
-        let may_be_label = colons > 0 || name.start == start;
-        if let Some(operator) = scan.defining_operator(may_be_label) {
-            (parts.assigned, parts.operator) = (name, operator);
-            break;
-        }
-        let mut ahead = Scanner { cursor: scan.cursor.clone(), ..scan };
-        let is_before_operator = language.is_operator(ahead.zilog_word());
-        if colons == 0 && (is_known || !(may_be_label || is_before_operator)) {
-            parts.operator = name;
-            break;
-        }
-        parts.labels.push((name, colons == 2));
+        break;
     }
     scan.cursor.skip_blanks();
     let first = scan.here();
     parts.operands = first..first + text[first..code_end].trim_ascii_end().len();
     let directive = ZilogDirective::from_word(&text[parts.operator.clone()]);
     parts.last = directive == Some(ZilogDirective::End);
-    (!parts.operator.is_empty() || parts.operands.is_empty()).then_some(parts)
+    parts
+}
+
+fn range(span: Span) -> Range<usize> {
+    span.start as usize..span.end as usize
 }
 
 /// Reads the statements of a text that begins in a language; also returns the end of the last one.
@@ -130,10 +144,8 @@ pub(crate) fn statements(
     let mut at = 0;
     let mut depth = 0;
     while at < text.len() {
-        let parts = match language.is_zilog {
-            true => zilog_statement(source, at, source_scan),
-            false => statement(source, at, source_scan, language),
-        };
+        let parts = Some(StatementParts::read(source, at, source_scan, language))
+            .filter(StatementParts::is_statement);
         if let Some(parts) = &parts {
             language = language.behind(&text[parts.operator.clone()]);
         }
@@ -257,34 +269,6 @@ impl<'t> Scanner<'t> {
             self.cursor.advance(length);
         }
         start..self.here()
-    }
-
-    /// The symbol of Zilog's notation behind blanks, perhaps an empty one.
-    fn zilog_word(&mut self) -> &'t [u8] {
-        self.cursor.skip_blanks();
-        let word = zilog::symbol(self.cursor.rest());
-        self.cursor.advance(word.len());
-        word
-    }
-
-    /// The directive of M80 that defines the name before it. `SET` is also an instruction, which has
-    /// two operands.
-    fn defining_operator(&mut self, may_be_set: bool) -> Option<Range<usize>> {
-        use ZilogDirective::{Constant, Macro, Variable};
-        let mut ahead = Scanner { cursor: self.cursor.clone(), ..*self };
-        let word = ahead.zilog_word();
-        let is_set = || {
-            let rest = ahead.cursor.rest();
-            let code = &rest[..zilog::code_length(rest)];
-            word.eq_ignore_ascii_case(b"SET") && zilog::split_operands(code, false).len() == 1
-        };
-        let is_defining = match ZilogDirective::from_word(word) {
-            Some(directive) => matches!(directive, Constant | Variable | Macro),
-            None if word.is_empty() => ahead.cursor.eat(b'='),
-            None => may_be_set && is_set(),
-        };
-        self.cursor = if is_defining { ahead.cursor } else { return None };
-        Some(self.here() - word.len().max(1)..self.here())
     }
 
     /// Labels, and the name before an assignment operator.

@@ -96,6 +96,7 @@ fn directives_with_a_counterpart_are_converted() {
     }
     assert_eq!(tdl(" DEFB 'abc',0\n DEFW 1\n DEFS 3\n"), " .ASCIZ \"abc\"\n .WORD 1\n .BLKB 3\n");
     assert_eq!(tdl("N equ 5\nM1: defl N\n"), "N == 5\nM1 = N\n");
+    assert_eq!(tdl("LOOP    INC A\n\tJR LOOP\n"), "LOOP:   INR A\n\tJMPR LOOP\n");
 }
 
 #[test]
@@ -150,8 +151,26 @@ fn zilog_expressions_are_taken_if_all_assemblers_agree() {
         assert_eq!(tdl(&format!(" DW {from}\n")), format!(" .WORD {to}\n"), "{from}");
     }
     for disputed in [
-        "1|2+3", "-~A1", "-A1+2", "1<<A1", "010", "A1/2", "70000", "'AB'", "7%101", "5>3", "A+1",
-        "HL", "1 1", "(1", "''''", "'\\'",
+        "1|2+3",
+        "-~A1",
+        "-A1+2",
+        "1<<A1",
+        "010",
+        "A1/2",
+        "70000",
+        "'AB'",
+        "7%101",
+        "5>3",
+        "A+1",
+        "HL",
+        "1 1",
+        "(1",
+        "HIGH A1",
+        "A1+NOT 2+3",
+        "#10",
+        "0b11",
+        "''''",
+        "'\\'",
     ] {
         assert_eq!(kept(&format!(" DW {disputed}\n"), Dialect::Tdl).len(), 1, "{disputed}");
     }
@@ -182,6 +201,7 @@ fn operands_keep_their_meaning() {
         (" ld a,(ix)\n", " mov a,0(x)\n"),
         (" add b\n sub a,b\n", " add b\n sub b\n"),
         (" jp hl\n ex af,af'\n in f,(c)\n", " pchl\n exaf\n inp m\n"),
+        (" LD A,(IX-N*2)\n LD A,(IY + 5)\n", " MOV A,-(N*2)(X)\n MOV A,5(Y)\n"),
         (" LD A,(5)*2\n", " MVI A,(5)*2\n"),
         (" LD A,((5)*2)\n", " LDA (5)*2\n"),
     ] {

@@ -1,6 +1,7 @@
 //! Writes a program in the other dialect, line by line at the columns of the source.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use tdlasm::syntax::lex;
 
@@ -139,7 +140,7 @@ fn moves_address(body: &Body<'_>) -> bool {
 fn is_mostly_lowercase(text: &[u8], program: &[Statement<'_>]) -> bool {
     let operators = program.iter().map(|statement| &statement.operator);
     let letters = operators.filter_map(|operator| {
-        text[operator.start..operator.end].iter().find(|byte| byte.is_ascii_alphabetic())
+        text[Range::clone(operator)].iter().find(|byte| byte.is_ascii_alphabetic())
     });
     let balance: i64 = letters.map(|byte| if byte.is_ascii_lowercase() { 1 } else { -1 }).sum();
     balance > 0
@@ -204,7 +205,7 @@ impl<'t, 'k> Converter<'t, 'k> {
     }
 
     fn writer(&self, index: usize, statement: &Statement<'t>) -> StatementWriter<'k> {
-        let operator = &self.text[statement.operator.start..statement.operator.end];
+        let operator = &self.text[statement.operator.clone()];
         let letter = operator.iter().find(|byte| byte.is_ascii_alphabetic());
         let letter = letter.filter(|_| !matches!(statement.body, Body::Assign { .. }));
         StatementWriter {
@@ -240,14 +241,14 @@ impl<'t, 'k> Converter<'t, 'k> {
     }
 
     fn is_source_dialect_only(&self, statement: &Statement<'t>) -> bool {
-        let word = &self.text[statement.operator.start..statement.operator.end];
+        let word = &self.text[statement.operator.clone()];
         statement.body != Body::Nothing && !mnemonics::is_shared(word)
     }
 
     /// Copies a statement without the period that marked it.
     fn copy(&mut self, statement: &Statement<'t>) {
-        let span = statement.span;
-        let operator = statement.operator;
+        let span = &statement.span;
+        let operator = &statement.operator;
         let marked = usize::from(statement.body == Body::AlreadyTarget);
         self.output.text.extend_from_slice(&self.text[span.start..operator.start]);
         if statement.body == Body::CommentOut {
@@ -258,9 +259,9 @@ impl<'t, 'k> Converter<'t, 'k> {
 
     /// Copies a statement without counterpart; a mnemonic that means another gets a period.
     fn keep(&mut self, statement: &Statement<'t>, mut reason: Unconverted) {
-        let span = statement.span;
-        let operator = statement.operator;
-        let word = &self.text[operator.start..operator.end];
+        let span = &statement.span;
+        let operator = &statement.operator;
+        let word = &self.text[operator.clone()];
         self.output.text.extend_from_slice(&self.text[span.start..operator.start]);
         if mnemonics::is_shared(word) {
             self.output.text.push(b'.');
@@ -346,7 +347,7 @@ impl<'t, 'k> Converter<'t, 'k> {
     fn fields(&mut self, statement: &Statement<'t>, written: &str, operands: &[u8], at: usize) {
         let out = &self.output.text;
         let line = memchr::memrchr2(b'\n', b'\r', out).map_or(0, |end| end + 1);
-        let operator = statement.operator;
+        let operator = &statement.operator;
         let mut end = at;
         if !written.is_empty() {
             let blanks = self.blanks(at);

@@ -75,7 +75,6 @@ impl<'t> Number<'t> {
 /// The operations on one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unary {
-    Plus,
     Negate,
     Not,
 }
@@ -111,10 +110,10 @@ impl<'t> Node<'t> {
         Node::Binary(op, Box::new([left, right]), [b"", b""])
     }
 
-    /// The expression without parentheses or a plus sign around the whole of it.
+    /// The expression without parentheses around the whole of it.
     pub(super) fn without_parentheses(&self) -> &Node<'t> {
         let mut node = self;
-        while let Node::Group(inner) | Node::Unary(Unary::Plus, inner) = node {
+        while let Node::Group(inner) = node {
             node = inner;
         }
         node
@@ -149,7 +148,7 @@ impl<'t> Node<'t> {
         match self {
             Node::Number(_) | Node::Char(_) | Node::Here => true,
             Node::Name(name) => known(name).natural,
-            Node::Group(inner) | Node::Unary(Unary::Plus, inner) => inner.is_portable(known),
+            Node::Group(inner) => inner.is_portable(known),
             Node::Unary(..) => false,
             Node::Binary(op, sides, _) => match op {
                 BinaryOp::And => sides.iter().any(|side| side.is_portable(known)),
@@ -175,7 +174,7 @@ impl<'t> Node<'t> {
             Node::Char(byte) => Some((*byte).into()),
             Node::Here => None,
             Node::Name(name) => known(name),
-            Node::Group(inner) | Node::Unary(Unary::Plus, inner) => inner.exact_value(known),
+            Node::Group(inner) => inner.exact_value(known),
             Node::Unary(Unary::Negate, inner) => Some(-inner.exact_value(known)?),
             Node::Unary(Unary::Not, inner) => Some(!inner.exact_value(known)?),
             Node::Binary(op, sides, _) => {

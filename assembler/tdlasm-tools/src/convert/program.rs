@@ -1,6 +1,7 @@
 //! A source as statements of neither dialect, and the reasons why some are not converted.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use tdlasm::isa::{Form, Prefix, Register};
 use tdlasm::syntax::Cursor;
@@ -89,19 +90,13 @@ pub(super) struct Label<'t> {
     pub(super) end: usize,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct TextRange {
-    pub(super) start: usize,
-    pub(super) end: usize,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Statement<'t> {
     /// From the start of the line up to, not with, the end of its last line.
-    pub(super) span: TextRange,
+    pub(super) span: Range<usize>,
     pub(super) labels: Vec<Label<'t>>,
     /// The mnemonic, directive or assignment operator; empty if there is none.
-    pub(super) operator: TextRange,
+    pub(super) operator: Range<usize>,
     /// The end of the operands, before blanks and the comment.
     pub(super) end: usize,
     pub(super) body: Body<'t>,

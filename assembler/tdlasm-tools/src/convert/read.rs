@@ -3,18 +3,20 @@
 mod tdl;
 mod zilog;
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 use tdlasm::source::Source;
 use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::{Cursor, lex};
 
 use super::expr::Node;
-use super::expr_parser;
+use super::expr_tree;
 use super::options::{Dialect, Options};
-use super::program::{Body, ConvertResult, Item, Label, Spaced, Statement, TextRange, Unconverted};
-use crate::mnemonics;
+use super::program::{Body, ConvertResult, Item, Label, Spaced, Statement, Unconverted};
+use crate::mnemonics::{self, Language};
 use crate::source_scan::{SourceScan, file_name, has_radix};
-use crate::statement::{bracket_depth, line_end, statement_end};
+use crate::statement::{StatementParts, bracket_depth, line_end, next_line, statement_end};
 
 /// Why some lists are copied unchanged.
 const CURRENT_ADDRESS_IN_LIST: &str =
@@ -43,12 +45,15 @@ pub(super) fn read<'t>(
         },
     };
     let mut statements = Vec::new();
-    while !parser.cursor.rest().is_empty() {
-        statements.push(parser.statement());
-        if let Some(Statement { body: Body::End(_), .. }) = statements.last() {
+    let mut at = 0;
+    while at < text.len() {
+        let statement = parser.statement(at);
+        at = next_line(text, statement.span.end);
+        let is_last = matches!(statement.body, Body::End(_));
+        statements.push(statement);
+        if is_last {
             break;
         }
-        parser.cursor.skip_line();
     }
     statements
 }
@@ -59,6 +64,7 @@ struct StatementParser<'t, 'f> {
     /// Whether `.RADIX` is dropped, since every number is written with its radix.
     drops_radix: bool,
     scan: &'f SourceScan,
+    /// In the operands of the statement.
     cursor: Cursor<'t>,
     /// The radix of numbers without a radix letter in TDL; unknown after a `.RADIX` that may be
     /// inactive.
@@ -81,75 +87,96 @@ impl<'t> StatementParser<'t, '_> {
         Unconverted::fail(self.here(), message)
     }
 
-    fn slice(&self, range: TextRange) -> &'t [u8] {
-        &self.source.text[range.start..range.end]
+    fn slice(&self, range: &Range<usize>) -> &'t [u8] {
+        &self.source.text[range.clone()]
     }
 
-    /// Reads a symbol, perhaps an empty one.
-    fn word(&mut self) -> (&'t [u8], TextRange) {
-        let start = self.here();
-        let word = match self.from {
-            Dialect::Tdl => self.cursor.take(lex::symbol).unwrap_or_default(),
-            Dialect::Zilog => {
-                let word = tdlasm::syntax::zilog::symbol(self.cursor.rest());
-                self.cursor.advance(word.len());
-                word
-            }
-        };
-        (word, TextRange { start, end: self.here() })
+    fn cursor(&self, range: Range<usize>) -> Cursor<'t> {
+        let end = range.end as u32;
+        Cursor::new(&self.source.text[range], end)
     }
 
-    /// Reads a statement and leaves the cursor at the end of its last line.
-    fn statement(&mut self) -> Statement<'t> {
-        let start = self.here();
+    /// Returns the label, or assigned name, that has this name.
+    fn label(&self, name: &Range<usize>) -> Label<'t> {
+        let mut behind = self.cursor(name.end..self.source.text.len());
+        behind.eat_behind_blanks(b':');
+        Label { name: self.slice(name), at: name.start, end: behind.offset() as usize }
+    }
+
+    /// Reads the statement at the beginning of a line.
+    fn statement(&mut self, start: usize) -> Statement<'t> {
         let radix = self.radix;
-        let (mut labels, exported) = self.labels();
-        self.cursor.skip_blanks();
-        let (operator, read) = match self.from {
-            Dialect::Tdl => self.tdl_statement(exported),
-            Dialect::Zilog => self.zilog_statement(&mut labels),
-        };
-        let mut body = Body::checked(read, &self.cursor);
-        let end = self.here();
+        let parts = self.parts(start);
+        self.cursor = self.cursor(parts.operands.clone());
+        let mut body = Body::checked(self.body(&parts), &self.cursor);
+        let end = if parts.operands.is_empty() { parts.operator.end } else { self.here() };
+        let mut span = start..line_end(&self.source.text, end);
         let mut defines = None;
         if let Body::LeftAsIs(_) = body {
-            defines = self.keep(start, operator);
-            let is_radix = Directive::from_word(self.slice(operator)) == Some(Directive::Radix);
-            if self.drops_radix && is_radix && labels.is_empty() {
+            (span.end, defines) = self.keep(start, &parts);
+            let is_radix =
+                Directive::from_word(self.slice(&parts.operator)) == Some(Directive::Radix);
+            if self.drops_radix && is_radix && parts.labels.is_empty() {
                 body = Body::CommentOut;
             }
-        } else {
+        }
+        let labels = parts.labels.iter().map(|(name, _)| self.label(name)).collect();
+        let operator = parts.operator;
+        Statement { end: end.min(span.end), span, labels, operator, body, radix, defines }
+    }
+
+    /// Reads the parts of a statement. What an earlier conversion has left is TDL's even in Zilog's
+    /// notation.
+    fn parts(&self, start: usize) -> StatementParts {
+        let parts = StatementParts::read(self.source, start, self.scan, Language::default());
+        let operator = self.slice(&parts.operator);
+        let is_tdl = !parts.brackets.is_empty()
+            || mnemonics::is_marked(operator)
+            || Directive::from_word(operator).is_some();
+        match self.from {
+            Dialect::Zilog if !is_tdl => {
+                StatementParts::read(self.source, start, self.scan, Language::ZILOG)
+            }
+            _ => parts,
+        }
+    }
+
+    fn body(&mut self, parts: &StatementParts) -> ConvertResult<Body<'t>> {
+        let word = self.slice(&parts.operator);
+        if mnemonics::is_marked(word) {
             self.cursor.skip_to_line_end();
+            return Ok(Body::AlreadyTarget);
         }
-        let span = TextRange { start, end: self.here() };
-        Statement { span, labels, operator, end: end.min(span.end), body, radix, defines }
+        if !parts.brackets.is_empty() {
+            let message = "brackets of conditional text have no counterpart";
+            return Unconverted::fail(parts.brackets.start, message);
+        }
+        if !parts.is_statement() {
+            return self.fail("no statement begins like this");
+        }
+        let at = parts.operator.start;
+        let body = match self.from {
+            _ if word.is_empty() => Body::Nothing,
+            _ if self.scan.is_redefined(word) => {
+                return Unconverted::fail(at, "a macro or redefined word has no counterpart");
+            }
+            Dialect::Tdl => self.tdl_body(parts, word)?,
+            Dialect::Zilog => self.zilog_body(parts, word)?,
+        };
+        match parts.labels.iter().find(|(_, exported)| *exported) {
+            Some((name, _)) => {
+                let message = "exporting by :: has no counterpart; use a directive";
+                Unconverted::fail(name.start, message)
+            }
+            None => Ok(body),
+        }
     }
 
-    /// Reads the labels; also returns the place of the first that is exported.
-    fn labels(&mut self) -> (Vec<Label<'t>>, Option<usize>) {
-        let mut labels = Vec::new();
-        let mut exported = None;
-        loop {
-            let before = self.cursor.clone();
-            self.cursor.skip_blanks();
-            let (name, TextRange { start: at, .. }) = self.word();
-            self.cursor.skip_blanks();
-            if name.is_empty() || !self.cursor.eat(b':') {
-                self.cursor = before;
-                return (labels, exported);
-            }
-            let end = self.here();
-            if self.from == Dialect::Tdl && self.cursor.eat(b':') {
-                exported.get_or_insert(at);
-            }
-            labels.push(Label { name, at, end });
-        }
-    }
-
-    /// Moves past a statement that is copied unchanged; returns the macro that it defines.
-    fn keep(&mut self, start: usize, operator: TextRange) -> Option<&'t [u8]> {
+    /// Finds the end of a statement that is copied unchanged, and the macro that it defines.
+    fn keep(&mut self, start: usize, parts: &StatementParts) -> (usize, Option<&'t [u8]>) {
         let text = &self.source.text[..];
-        let word = self.slice(operator);
+        let StatementParts { operator, operands, .. } = parts;
+        let (word, operands) = (self.slice(operator), self.slice(operands));
         if self.scan.is_redefined(word) {
             // A redefined IF does not open a conditional.
         } else if word.eq_ignore_ascii_case(b"IF") {
@@ -158,25 +185,23 @@ impl<'t> StatementParser<'t, '_> {
             self.ifs = self.ifs.saturating_sub(1);
         }
         if let Some(end) = self.blocks.get(&line_end(text, operator.end)) {
-            self.cursor.move_to(*end as u32);
-            return None;
+            return (*end, None);
         }
         let end = statement_end(self.source, self.scan, word, operator.end);
-        self.cursor.move_to(end as u32);
         let kept = &text[start..end];
-        let mut behind = Cursor::new(&text[operator.end..end], end as u32);
-        behind.skip_blanks();
         let directive = Directive::from_word(word);
         if directive == Some(Directive::Radix) {
-            self.radix = Some(behind.rest()).filter(|_| self.depth == 0).and_then(radix);
+            self.radix = Some(operands).filter(|_| self.depth == 0).and_then(radix);
         } else if has_radix(kept) {
             self.radix = None;
         }
-        if word.is_empty() || matches!(directive, Some(Directive::If(..))) {
+        let is_bracket = word.is_empty() || !parts.brackets.is_empty();
+        if is_bracket || matches!(directive, Some(Directive::If(..))) {
             self.depth = bracket_depth(kept, self.depth);
         }
         let is_macro = directive == Some(Directive::Define);
-        if is_macro { behind.take(lex::symbol) } else { None }
+        let defines = lex::symbol(operands).ok().filter(|_| is_macro);
+        (end, defines.map(|(_, name)| name))
     }
 
     fn value(&mut self) -> ConvertResult<Node<'t>> {
@@ -185,14 +210,9 @@ impl<'t> StatementParser<'t, '_> {
     }
 
     fn optional_value(&mut self) -> ConvertResult<Option<Node<'t>>> {
-        let before = self.cursor.clone();
-        match expr_parser::read(&mut self.cursor, self.from, self.radix)? {
+        match expr_tree::read(&mut self.cursor, self.from, self.radix)? {
             Some(value) if self.from == Dialect::Tdl => self.settled(value).map(Some),
-            Some(value) => Ok(Some(value)),
-            None => {
-                self.cursor = before;
-                Ok(None)
-            }
+            value => Ok(value),
         }
     }
 
@@ -230,15 +250,20 @@ impl<'t> StatementParser<'t, '_> {
     }
 
     fn symbols(&mut self) -> ConvertResult<Vec<Spaced<'t, &'t [u8]>>> {
-        let symbol = |parser: &mut Self| match parser.word() {
-            (b"", range) => Unconverted::fail(range.start, "a symbol is missing"),
-            (word, range)
-                if parser.from == Dialect::Tdl && mnemonics::tdl_register(word).is_some() =>
-            {
-                let message = "a register is not a symbol that modules can share";
-                Unconverted::fail(range.start, message)
+        let symbol = |parser: &mut Self| {
+            let rest = parser.cursor.rest();
+            let word = match parser.from {
+                Dialect::Tdl => lex::symbol(rest).map_or(&b""[..], |(_, word)| word),
+                Dialect::Zilog => tdlasm::syntax::zilog::symbol(rest),
+            };
+            if word.is_empty() {
+                return parser.fail("a symbol is missing");
             }
-            (word, _) => Ok(word),
+            if parser.from == Dialect::Tdl && mnemonics::tdl_register(word).is_some() {
+                return parser.fail("a register is not a symbol that modules can share");
+            }
+            parser.cursor.advance(word.len());
+            Ok(word)
         };
         self.list(symbol, |_| false)
     }
@@ -246,9 +271,7 @@ impl<'t> StatementParser<'t, '_> {
     fn insert(&mut self) -> ConvertResult<Body<'t>> {
         self.cursor.skip_blanks();
         let at = self.here();
-        let rest = self.cursor.rest();
-        let length = memchr::memchr3(b'\n', b'\r', b';', rest).unwrap_or(rest.len());
-        let operand = rest[..length].trim_ascii_end();
+        let operand = self.cursor.rest_of_statement().trim_ascii_end();
         self.cursor.advance(operand.len());
         let name = match self.from {
             Dialect::Tdl => operand,
@@ -266,7 +289,6 @@ impl<'t> StatementParser<'t, '_> {
 
 /// The operand of `.RADIX`, which is decimal.
 fn radix(operand: &[u8]) -> Option<u8> {
-    let end = memchr::memchr3(b';', b' ', b'\t', operand).unwrap_or(operand.len());
-    let radix = std::str::from_utf8(&operand[..end]).ok()?.parse().ok()?;
+    let radix = std::str::from_utf8(operand).ok()?.parse().ok()?;
     [2, 8, 10, 16].contains(&radix).then_some(radix)
 }

@@ -16,7 +16,7 @@ use super::symbol_spelling::{Scopes, SpellingMap};
 use crate::mnemonics::{ZilogDirective, written_name};
 use crate::source_scan::SourceScan;
 
-pub(super) use zilog_expr::{SIGN_DISAGREEMENT, has_sign, is_product, is_sum};
+pub(super) use zilog_expr::{SIGN_DISAGREEMENT, is_product, is_sum};
 
 /// What is known of a program before it is written.
 #[derive(Debug)]
@@ -136,7 +136,6 @@ impl StatementWriter<'_> {
 
     pub(super) fn unary_sign(&mut self, op: Unary) {
         self.push(match (op, self.to) {
-            (Unary::Plus, _) => "+",
             (Unary::Negate, _) => "-",
             (Unary::Not, Dialect::Tdl) => "#",
             (Unary::Not, Dialect::Zilog) => "~",

@@ -44,8 +44,7 @@ impl Assembler<'_> {
         // ZASM raises A twice for an unmatched closing parenthesis.
         let count = if fault == Fault::Closing { 2 } else { 1 };
         let number = if fault == Fault::Digit { self.suggest_number(span) } else { None };
-        let (code, message) = fault_text(fault);
-        let mut diagnostic = Diagnostic::new(code, span, message);
+        let mut diagnostic = Diagnostic::new(fault_code(fault), span, fault.message());
         let rest = self.sources.slice(self.sources.rest_of_line(span.start));
         if fault == Fault::Stray
             && let Some(number) = foreign_number(rest)
@@ -268,25 +267,11 @@ impl Assembler<'_> {
     }
 }
 
-/// Returns the code and message for a syntax error in an expression.
-fn fault_text(fault: Fault) -> (DiagnosticCode, &'static str) {
+/// Returns the code of a syntax error in an expression.
+fn fault_code(fault: Fault) -> DiagnosticCode {
     match fault {
-        Fault::Missing => {
-            (DiagnosticCode::Expression, "a number, symbol or parenthesis is missing here")
-        }
-        Fault::Stray => {
-            (DiagnosticCode::Expression, "a number, symbol or parenthesis is expected here")
-        }
-        Fault::Radix => (DiagnosticCode::Expression, "^ is followed by none of B O Q D H"),
-        Fault::Operator => (DiagnosticCode::Expression, "an operator or a comma is missing here"),
-        Fault::Parenthesis | Fault::OpenLine => {
-            (DiagnosticCode::Expression, "this parenthesis is not closed")
-        }
-        Fault::Closing => (DiagnosticCode::Expression, "this parenthesis is unmatched"),
-        Fault::Quote => (DiagnosticCode::Quote, "the quote is not closed on this line"),
-        Fault::Digit => (
-            DiagnosticCode::Digit,
-            "a digit is too large for the radix; only those before it count",
-        ),
+        Fault::Quote => DiagnosticCode::Quote,
+        Fault::Digit => DiagnosticCode::Digit,
+        _ => DiagnosticCode::Expression,
     }
 }

@@ -22,7 +22,9 @@ use crate::isa::zilog::forms;
 use crate::source::Span;
 use crate::syntax::Cursor;
 use crate::syntax::expr::Intern;
-use crate::syntax::zilog::{self, Directive, code_length, split_operands};
+use crate::syntax::zilog::{
+    self, Directive, Field, code_length, defining_directive, field, split_operands,
+};
 
 /// An operand: its text without blanks around it, and its offset in the source map.
 #[derive(Debug, Clone, Copy)]
@@ -49,75 +51,36 @@ impl<'t> Operand<'t> {
     }
 }
 
-/// How a statement defines the name before its operator.
-#[derive(Debug, Clone, Copy)]
-enum Defining {
-    Symbol(SymbolKind),
-    Macro,
-}
-
-/// The meaning of a word as an operator.
-#[derive(Debug, Clone, Copy)]
-enum Known {
-    Macro(u32),
-    Instruction,
-    Directive(Directive),
-}
-
-impl Known {
-    /// Returns the instruction or directive of a word.
-    fn of_language(word: &[u8]) -> Option<Self> {
-        match forms(word) {
-            [] => Directive::from_word(word).map(Self::Directive),
-            _ => Some(Self::Instruction),
-        }
-    }
-
-    fn of(asm: &mut Assembler<'_>, word: &[u8]) -> Option<Self> {
-        let name = asm.names.intern(word);
-        asm.names[name].macro_index.map(Self::Macro).or_else(|| Self::of_language(word))
-    }
-}
-
 /// Reads one statement and the rest of its line.
 pub(super) fn fields(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult {
-    let mut at_margin = true;
+    let mut begins_line = true;
     loop {
-        at_margin &= !cursor.peek().is_some_and(|byte| matches!(byte, b' ' | b'\t'));
-        cursor.skip_blanks();
-        if cursor.at_statement_end() {
-            break;
-        }
-        let start = cursor.offset();
-        let word = zilog::symbol(cursor.rest());
-        if word.is_empty() {
-            let message = "no label or operator begins like this";
-            asm.error(DiagnosticCode::Stray, cursor.here(), message);
-            cursor.skip_to_line_end();
-            break;
-        }
-        cursor.advance(word.len());
-        let span = cursor.since(start);
-        let colons = usize::from(cursor.eat(b':')) + usize::from(cursor.eat(b':'));
-        if let Some(defining) = eat_defining(cursor, at_margin || colons > 0) {
-            let name = asm.names.intern(word);
-            asm.statement.operator = span;
-            match defining {
-                Defining::Symbol(kind) => assign(asm, name, span, kind, cursor),
-                Defining::Macro => blocks::define_macro(asm, Some((name, span)), cursor),
+        let is_macro = |word: &[u8]| macro_of(asm, word).is_some();
+        let Some((word, span, field)) = field(cursor, begins_line, is_macro) else {
+            if !cursor.at_statement_end() {
+                let message = "no label or operator begins like this";
+                asm.error(DiagnosticCode::Stray, cursor.here(), message);
+                cursor.skip_to_line_end();
             }
             break;
+        };
+        begins_line = false;
+        match field {
+            Field::Label(exported) => {
+                label(asm, word, span, exported);
+                continue;
+            }
+            Field::Defined(directive, _) => {
+                let name = asm.names.intern(word);
+                asm.statement.operator = span;
+                define(asm, name, span, directive, cursor);
+            }
+            Field::Operator => {
+                asm.statement.operator = span;
+                asm.statement.location = asm.code.location();
+                operator(asm, word, cursor)?;
+            }
         }
-        let known = Known::of(asm, word);
-        let is_label = colons > 0 || (known.is_none() && (at_margin || before_operator(cursor)));
-        if is_label {
-            label(asm, word, span, colons == 2);
-            at_margin = false;
-            continue;
-        }
-        asm.statement.operator = span;
-        asm.statement.location = asm.code.location();
-        operator(asm, known, word, cursor)?;
         break;
     }
     cursor.skip_blanks();
@@ -137,12 +100,9 @@ pub(super) fn operator_in_tdl(
 ) -> StatementResult<Option<StatementEnd>> {
     let word = asm.sources.slice(span).to_vec();
     if asm.module.has_zilog_directives
-        && let Some(defining) = eat_defining(cursor, true)
+        && let Some((directive, _)) = defining_directive(cursor, true)
     {
-        match defining {
-            Defining::Symbol(kind) => assign(asm, name, span, kind, cursor),
-            Defining::Macro => blocks::define_macro(asm, Some((name, span)), cursor),
-        }
+        define(asm, name, span, directive, cursor);
     } else if asm.module.has_zilog_mnemonics && !forms(&word).is_empty() {
         instruction::instruction(asm, &word, cursor);
     } else if asm.module.has_zilog_directives
@@ -159,35 +119,19 @@ pub(super) fn operator_in_tdl(
     }
 }
 
-/// Skips an operator that defines the name before it. `SET` is also an instruction, which has two
-/// operands.
-fn eat_defining(cursor: &mut Cursor<'_>, may_be_set: bool) -> Option<Defining> {
-    let mut ahead = cursor.clone();
-    ahead.skip_blanks();
-    let rest = ahead.rest();
-    let word = zilog::symbol(rest);
-    let (defining, length) = match Directive::from_word(word) {
-        Some(Directive::Constant) => (Defining::Symbol(SymbolKind::Constant), word.len()),
-        Some(Directive::Variable) => (Defining::Symbol(SymbolKind::Variable), word.len()),
-        Some(Directive::Macro) => (Defining::Macro, word.len()),
-        None if rest.starts_with(b"=") => (Defining::Symbol(SymbolKind::Variable), 1),
-        None if may_be_set && word.eq_ignore_ascii_case(b"SET") => {
-            let code = &rest[3..code_length(rest)];
-            let is_assignment = split_operands(code, false).len() == 1;
-            is_assignment.then_some((Defining::Symbol(SymbolKind::Variable), 3))?
-        }
-        _ => return None,
-    };
-    ahead.advance(length);
-    *cursor = ahead;
-    Some(defining)
-}
-
-/// Returns `true` before an instruction or directive: the word behind the cursor is then a label.
-fn before_operator(cursor: &Cursor<'_>) -> bool {
-    let mut ahead = cursor.clone();
-    ahead.skip_blanks();
-    Known::of_language(zilog::symbol(ahead.rest())).is_some()
+/// Defines a name by the directive behind it.
+fn define(
+    asm: &mut Assembler<'_>,
+    name: NameId,
+    span: Span,
+    directive: Directive,
+    cursor: &mut Cursor<'_>,
+) {
+    match directive {
+        Directive::Macro => blocks::define_macro(asm, Some((name, span)), cursor),
+        Directive::Constant => assign(asm, name, span, SymbolKind::Constant, cursor),
+        _ => assign(asm, name, span, SymbolKind::Variable, cursor),
+    }
 }
 
 fn label(asm: &mut Assembler<'_>, word: &[u8], span: Span, exported: bool) {
@@ -230,20 +174,22 @@ fn assign(
     asm.recorder.statement.value = Some(value.reloc_value());
 }
 
-fn operator(
-    asm: &mut Assembler<'_>,
-    known: Option<Known>,
-    word: &[u8],
-    cursor: &mut Cursor<'_>,
-) -> StatementResult {
-    match known {
-        Some(Known::Macro(index)) => return blocks::call(asm, index, cursor),
-        Some(Known::Directive(directive)) => return directive::directive(asm, directive, cursor),
-        Some(Known::Instruction) => {
-            instruction::instruction(asm, word, cursor);
-            return Ok(());
-        }
-        None => {}
+/// Returns the index of the macro with this name.
+fn macro_of(asm: &mut Assembler<'_>, word: &[u8]) -> Option<u32> {
+    let name = asm.names.intern(word);
+    asm.names[name].macro_index
+}
+
+fn operator(asm: &mut Assembler<'_>, word: &[u8], cursor: &mut Cursor<'_>) -> StatementResult {
+    if let Some(index) = macro_of(asm, word) {
+        return blocks::call(asm, index, cursor);
+    }
+    if !forms(word).is_empty() {
+        instruction::instruction(asm, word, cursor);
+        return Ok(());
+    }
+    if let Some(directive) = Directive::from_word(word) {
+        return directive::directive(asm, directive, cursor);
     }
     cursor.skip_to_line_end();
     let operator = asm.statement.operator;

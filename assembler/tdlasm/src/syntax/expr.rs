@@ -24,6 +24,38 @@ pub trait Intern {
     }
 }
 
+/// Where a parser puts the operations of an expression.
+pub trait Output {
+    /// Returns the number of operations that it has.
+    fn count(&self) -> usize;
+
+    /// Takes the next operation. `text` is that of the operand or the sign.
+    fn push(&mut self, op: Op, text: Span);
+
+    /// Takes a number of TDL, whose radix is this one unless it ends in the letter of another.
+    fn push_number(&mut self, value: u16, _radix: u8, text: Span) {
+        self.push(Op::Number(value), text);
+    }
+
+    /// Takes the parentheses around the last value, behind an [`Op::Group`] if there is one.
+    fn push_parentheses(&mut self, _text: Span) {}
+}
+
+impl Output for Vec<Op> {
+    #[inline]
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn push(&mut self, op: Op, _text: Span) {
+        Vec::push(self, op);
+    }
+}
+
+/// The rank of TDL's unary `#`: see [`BinaryOp::rank`].
+pub const NOT_RANK: u8 = 4;
+
 /// The beginning of the name of a `..local`, whose meaning depends on the scope.
 pub const LOCAL: &[u8] = b"..";
 
@@ -114,6 +146,11 @@ impl BinaryOp {
         Self::SIGNS.iter().find(|(known, _)| *known == sign).map(|(_, op)| *op)
     }
 
+    /// Returns the sign, if TDL has the operation.
+    pub fn sign(self) -> Option<u8> {
+        Self::SIGNS.iter().find(|(_, op)| *op == self).map(|(sign, _)| *sign)
+    }
+
     /// Returns the precedence, 1 binding tightest: TDL Z80 assembler manual 2.2, "Expressions".
     /// Operators that TDL lacks are the loosest.
     pub fn rank(self) -> u8 {
@@ -157,11 +194,27 @@ pub enum Fault {
     Digit,
 }
 
+impl Fault {
+    /// Returns what is wrong.
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::Missing => "a number, symbol or parenthesis is missing here",
+            Self::Stray => "a number, symbol or parenthesis is expected here",
+            Self::Radix => "^ is followed by none of B O Q D H",
+            Self::Operator => "an operator or a comma is missing here",
+            Self::Parenthesis | Self::OpenLine => "this parenthesis is not closed",
+            Self::Closing => "this parenthesis is unmatched",
+            Self::Quote => "the quote is not closed on this line",
+            Self::Digit => "a digit is too large for the radix; only those before it count",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Pending {
-    Negate,
-    Not,
-    Binary(BinaryOp),
+    Negate(Span),
+    Not(Span),
+    Binary(BinaryOp, Span),
     /// An open parenthesis: the radix outside of it, and its position.
     Open(u8, Span),
 }
@@ -186,14 +239,13 @@ impl Expr {
         cursor: &mut Cursor<'_>,
         radix: u8,
         names: &mut impl Intern,
-        ops: &mut Vec<Op>,
+        ops: &mut impl Output,
     ) -> Self {
         cursor.skip_blanks();
-        let start = cursor.offset();
-        let first = ops.len();
+        let first = ops.count();
         let mut parser = ExprParser {
-            first,
             ops,
+            last: None,
             pending: SmallVec::new(),
             radix,
             prefix: None,
@@ -201,15 +253,9 @@ impl Expr {
             has_started: false,
             is_context_free: true,
         };
-        let end = parser.run(cursor, names);
-        let is_open = |op: &Op| matches!(op, Op::Fault(Fault::OpenLine, _));
-        let span = match !parser.is_context_free && parser.ops[first..].iter().any(is_open) {
-            // ZASM takes the line end as the parenthesis, and checks the value after it.
-            true => cursor.next_line(),
-            false => Span::new(start, end),
-        };
+        let span = parser.run(cursor, names);
         let is_context_free = parser.is_context_free;
-        Self { first: first as u32, count: (ops.len() - first) as u32, span, is_context_free }
+        Self { first: first as u32, count: (ops.count() - first) as u32, span, is_context_free }
     }
 
     /// Returns the operations among those of the list.
@@ -224,10 +270,10 @@ fn ends_expression(cursor: &Cursor<'_>) -> bool {
     matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';'))
 }
 
-struct ExprParser<'o> {
-    ops: &'o mut Vec<Op>,
-    /// The index of the first operation of the expression.
-    first: usize,
+struct ExprParser<'o, O> {
+    ops: &'o mut O,
+    /// The last operation of the expression so far.
+    last: Option<Op>,
     pending: SmallVec<[Pending; 4]>,
     radix: u8,
     prefix: Option<u8>,
@@ -238,10 +284,11 @@ struct ExprParser<'o> {
     is_context_free: bool,
 }
 
-impl ExprParser<'_> {
-    /// Returns the offset after the expression, before the blanks that follow it.
-    fn run(&mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> u32 {
-        let mut end = cursor.offset();
+impl<O: Output> ExprParser<'_, O> {
+    /// Returns the span of the expression, without the blanks that follow it.
+    fn run(&mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> Span {
+        let start = cursor.offset();
+        let mut end = start;
         while self.operand(cursor, names) {
             end = cursor.offset();
             if !self.operator(cursor, &mut end) {
@@ -249,31 +296,36 @@ impl ExprParser<'_> {
             }
         }
         let at_end = matches!(cursor.peek(), Some(b'\n' | b'\r'));
-        let fault = if at_end { Fault::OpenLine } else { Fault::Parenthesis };
+        let mut span = Span::new(start, end);
         while let Some(pending) = self.pending.pop() {
-            if let Pending::Open(_, span) = pending {
-                let found = if at_end { cursor.offset() } else { span.end };
-                self.fault(fault, Span::new(span.start, found));
+            match pending {
+                // ZASM takes the line end as the parenthesis, and checks the value after it.
+                Pending::Open(_, open) if at_end => {
+                    self.fault(Fault::OpenLine, Span::new(open.start, cursor.offset()));
+                    span = cursor.next_line();
+                }
+                Pending::Open(_, open) => self.fault(Fault::Parenthesis, open),
+                operator => self.push_pending(operator),
             }
-            self.push_pending(pending);
         }
-        end
+        span
     }
 
-    fn last(&self) -> Option<&Op> {
-        self.ops[self.first..].last()
+    fn push(&mut self, op: Op, text: Span) {
+        self.last = Some(op);
+        self.ops.push(op, text);
     }
 
     fn fault(&mut self, fault: Fault, span: Span) {
         self.is_context_free = false;
-        self.ops.push(Op::Fault(fault, span));
+        self.push(Op::Fault(fault, span), span);
     }
 
     fn push_pending(&mut self, pending: Pending) {
         match pending {
-            Pending::Negate => self.ops.push(Op::Negate),
-            Pending::Not => self.ops.push(Op::Not),
-            Pending::Binary(op) => self.ops.push(Op::Binary(op)),
+            Pending::Negate(sign) => self.push(Op::Negate, sign),
+            Pending::Not(sign) => self.push(Op::Not, sign),
+            Pending::Binary(op, sign) => self.push(Op::Binary(op), sign),
             Pending::Open(..) => {}
         }
     }
@@ -282,9 +334,9 @@ impl ExprParser<'_> {
     fn flush(&mut self, rank: u8) {
         while let Some(pending) = self.pending.last().copied() {
             let tight = match pending {
-                Pending::Negate => true,
-                Pending::Not => rank >= 4,
-                Pending::Binary(op) => op.rank() <= rank,
+                Pending::Negate(_) => true,
+                Pending::Not(_) => rank >= NOT_RANK,
+                Pending::Binary(op, _) => op.rank() <= rank,
                 Pending::Open(..) => false,
             };
             if !tight {
@@ -303,7 +355,7 @@ impl ExprParser<'_> {
             while self.closing(cursor) {
                 *end = cursor.offset();
                 cursor.skip_blanks();
-                if matches!(self.last(), Some(Op::Fault(Fault::Closing, _))) {
+                if matches!(self.last, Some(Op::Fault(Fault::Closing, _))) {
                     return false; // ZASM ignores the operators after it.
                 }
             }
@@ -311,9 +363,10 @@ impl ExprParser<'_> {
                 return false;
             }
             if let Some(op) = cursor.peek().and_then(BinaryOp::from_sign) {
+                let sign = cursor.here();
                 cursor.advance(1);
                 self.flush(op.rank());
-                self.pending.push(Pending::Binary(op));
+                self.pending.push(Pending::Binary(op, sign));
                 return true;
             }
             *end = self.after_operand(cursor, *end);
@@ -325,8 +378,8 @@ impl ExprParser<'_> {
                 self.fault(Fault::Parenthesis, cursor.here());
                 cursor.advance(1);
             }
-            self.close();
             *end = cursor.offset();
+            self.close(*end);
         }
     }
 
@@ -338,7 +391,7 @@ impl ExprParser<'_> {
         let here = cursor.here();
         cursor.advance(1);
         if self.open > 0 {
-            self.close();
+            self.close(cursor.offset());
         } else {
             self.flush(u8::MAX);
             self.fault(Fault::Closing, here);
@@ -369,8 +422,8 @@ impl ExprParser<'_> {
                 Some(b'0'..=b'9') => return self.number(cursor),
                 Some(byte) if lex::is_symbol(byte) => return self.symbol(cursor, names),
                 Some(b'\'' | b'"') => return self.quoted(cursor),
-                Some(b'-') => self.pending.push(Pending::Negate),
-                Some(b'#') => self.pending.push(Pending::Not),
+                Some(b'-') => self.pending.push(Pending::Negate(cursor.here())),
+                Some(b'#') => self.pending.push(Pending::Not(cursor.here())),
                 Some(b'+') => {}
                 Some(b'(') => self.open(cursor.here()),
                 Some(b'^') => {
@@ -378,9 +431,10 @@ impl ExprParser<'_> {
                     continue;
                 }
                 Some(b'&') if names.parameter_count().is_some() => {
-                    cursor.advance(1);
+                    let count = names.parameter_count().unwrap_or_default();
                     self.is_context_free = false;
-                    self.ops.extend(names.parameter_count().map(Op::Number));
+                    self.push(Op::Number(count), cursor.here());
+                    cursor.advance(1);
                     return true;
                 }
                 None | Some(b'\n' | b'\r' | b';') => return self.missing(cursor),
@@ -388,8 +442,8 @@ impl ExprParser<'_> {
                     let at = cursor.offset();
                     if let Some((name, length)) = names.temporary(cursor.rest()) {
                         self.is_context_free = false;
-                        self.ops.push(Op::Symbol(name, at));
                         cursor.advance(length);
+                        self.push(Op::Symbol(name, at), cursor.since(at));
                         return true;
                     }
                     self.fault(Fault::Stray, Span::new(at, at));
@@ -422,22 +476,25 @@ impl ExprParser<'_> {
         self.open += 1;
     }
 
-    fn close(&mut self) {
+    /// Ends the innermost open parenthesis, whose closing one ends at `end`.
+    fn close(&mut self, end: u32) {
         self.flush(u8::MAX);
-        if matches!(self.last(), Some(Op::Binary(_) | Op::Negate | Op::Not)) {
-            self.ops.push(Op::Group);
-        }
-        if let Some(Pending::Open(radix, _)) = self.pending.pop() {
+        if let Some(Pending::Open(radix, open)) = self.pending.pop() {
             self.radix = radix;
+            let text = Span::new(open.start, end);
+            if matches!(self.last, Some(Op::Binary(_) | Op::Negate | Op::Not)) {
+                self.push(Op::Group, text);
+            }
+            self.ops.push_parentheses(text);
         }
         self.open -= 1;
     }
 
     fn missing(&mut self, cursor: &Cursor<'_>) -> bool {
         // An empty expression is reported by the caller, if at all.
-        if self.has_started || self.last().is_some() {
+        if self.has_started || self.last.is_some() {
             self.fault(Fault::Missing, cursor.gap());
-            self.ops.push(Op::Number(0));
+            self.push(Op::Number(0), cursor.gap());
         }
         false
     }
@@ -446,9 +503,11 @@ impl ExprParser<'_> {
         let start = cursor.offset();
         let radix = self.prefix.take().unwrap_or(self.radix);
         let Some(number) = cursor.take(|input| lex::number(input, radix)) else { return false };
-        self.ops.push(Op::Number(number.value));
+        let text = cursor.since(start);
+        self.last = Some(Op::Number(number.value));
+        self.ops.push_number(number.value, radix, text);
         if number.has_invalid_digit {
-            self.fault(Fault::Digit, cursor.since(start));
+            self.fault(Fault::Digit, text);
         }
         true
     }
@@ -458,13 +517,15 @@ impl ExprParser<'_> {
         let start = cursor.offset();
         let Some(symbol) = cursor.take(lex::symbol) else { return false };
         self.is_context_free &= !symbol.starts_with(LOCAL);
-        self.ops.push(if symbol == b"." {
+        let text = cursor.since(start);
+        let op = if symbol == b"." {
             Op::Here
         } else if cursor.eat_behind_blanks(b'#') {
             Op::External(names.intern(symbol), start)
         } else {
             Op::Symbol(names.intern(symbol), start)
-        });
+        };
+        self.push(op, text);
         true
     }
 
@@ -473,7 +534,7 @@ impl ExprParser<'_> {
         self.prefix = None;
         let quote = cursor.peek().unwrap_or(b'\'');
         if let Some(text) = cursor.take(lex::quoted) {
-            self.ops.push(Op::Number(character_value(text, quote)));
+            self.push(Op::Number(character_value(text, quote)), cursor.since(start));
             return true;
         }
         // ZASM takes the rest of the line as the text.
@@ -481,7 +542,7 @@ impl ExprParser<'_> {
         let text = cursor.rest();
         cursor.skip_to_line_end();
         let length = text.len() - cursor.rest().len();
-        self.ops.push(Op::Number(character_value(&text[..length], quote)));
+        self.push(Op::Number(character_value(&text[..length], quote)), cursor.since(start));
         self.fault(Fault::Quote, cursor.since(start));
         true
     }

@@ -171,12 +171,19 @@ pub fn number(input: &[u8], radix: u8) -> Parsed<'_, Number> {
     }
     let length = input.iter().position(|byte| !in_number(*byte)).unwrap_or(input.len());
     let (run, rest) = input.split_at(length);
-    let last = run[run.len() - 1];
+    let (digits, radix) = split_radix(run, radix);
+    Ok((rest, value_of(digits, radix)))
+}
+
+/// Returns the digits of a number and its radix, which its last letter may name instead of `radix`.
+#[inline]
+pub fn split_radix(number: &[u8], radix: u8) -> (&[u8], u8) {
+    let Some((last, digits)) = number.split_last() else { return (number, radix) };
     let digits_too = radix == 16 && matches!(last | 0x20, b'b' | b'd');
-    let suffix = radix_of(last).filter(|_| !digits_too);
-    let by = suffix.unwrap_or(radix);
-    let digits = if suffix.is_some() { &run[..run.len() - 1] } else { run };
-    Ok((rest, value_of(digits, by)))
+    match radix_of(*last).filter(|_| !digits_too) {
+        Some(named) => (digits, named),
+        None => (number, radix),
+    }
 }
 
 fn in_number(byte: u8) -> bool {

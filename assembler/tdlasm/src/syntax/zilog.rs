@@ -3,9 +3,11 @@
 
 mod directive;
 mod expr;
+mod field;
 
 pub use directive::{Directive, Repetition};
 pub use expr::{operator, parse};
+pub use field::{Field, defining_directive, field};
 
 use super::lex;
 use crate::isa::zilog::{Given, forms, index_prefix, is_operand};
@@ -19,6 +21,11 @@ pub fn is_symbol(byte: u8) -> bool {
 pub fn symbol(text: &[u8]) -> &[u8] {
     let length = text.iter().take_while(|byte| is_symbol(**byte)).count();
     if text.first().is_some_and(u8::is_ascii_digit) { b"" } else { &text[..length] }
+}
+
+/// Returns `true` if a word is an instruction or directive.
+pub fn is_operator(word: &[u8]) -> bool {
+    !forms(word).is_empty() || Directive::from_word(word).is_some()
 }
 
 /// A number as it is written.

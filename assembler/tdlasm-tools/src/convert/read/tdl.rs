@@ -1,6 +1,7 @@
 //! Reads the statements of TDL source.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use tdlasm::isa::{Form, Prefix, Register, Slot};
 use tdlasm::syntax::directive::{Directive, TextTerminator};
@@ -8,63 +9,21 @@ use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::lex;
 
 use super::super::expr::{Node, Number};
-use super::super::expr_parser;
-use super::super::program::{
-    Body, ConvertResult, Item, Label, Operand, Spaced, TextRange, Unconverted,
-};
+use super::super::expr_tree;
+use super::super::program::{Body, ConvertResult, Item, Operand, Spaced, Unconverted};
 use super::{CURRENT_ADDRESS_IN_LIST, StatementParser};
 use crate::mnemonics;
+use crate::statement::StatementParts;
 
 impl<'t> StatementParser<'t, '_> {
-    /// Reads operator and operands; `exported` is the place of an exported label.
-    pub(super) fn tdl_statement(
+    pub(super) fn tdl_body(
         &mut self,
-        exported: Option<usize>,
-    ) -> (TextRange, ConvertResult<Body<'t>>) {
-        let before = self.cursor.clone();
-        let (word, mut operator) = self.word();
-        self.cursor = before;
-        let mut read = self.tdl_body(word, operator.start);
-        if let (Some(at), Ok(_)) = (exported, &read) {
-            read = Unconverted::fail(at, "exporting by :: has no counterpart; use .INTERN");
-        }
-        if let Ok(Body::Assign { .. }) = read {
-            operator = self.sign_behind(operator.end);
-        }
-        (operator, read)
-    }
-
-    /// Returns the assignment operator after the name that ends at `from`.
-    fn sign_behind(&self, from: usize) -> TextRange {
-        let behind = &self.source.text[from..];
-        let start = from + behind.iter().take_while(|byte| lex::is_blank(**byte)).count();
-        let signs = self.source.text[start..].iter().take(2).take_while(|byte| **byte == b'=');
-        TextRange { start, end: start + signs.count() }
-    }
-
-    fn tdl_body(&mut self, word: &'t [u8], at: usize) -> ConvertResult<Body<'t>> {
-        if self.cursor.at_statement_end() {
-            return Ok(Body::Nothing);
-        }
-        if matches!(self.cursor.peek(), Some(b'[' | b']')) {
-            return self.fail("brackets of conditional text have no counterpart");
-        }
-        if mnemonics::is_marked(word) {
-            self.cursor.skip_to_line_end();
-            return Ok(Body::AlreadyTarget);
-        }
-        if word.is_empty() {
-            return self.fail("no statement begins like this");
-        }
-        self.cursor.advance(word.len());
-        let behind = self.cursor.clone();
-        self.cursor.skip_blanks();
-        if self.cursor.eat(b'=') {
-            return self.tdl_assignment(word, at);
-        }
-        self.cursor = behind;
-        if self.scan.is_redefined(word) {
-            return Unconverted::fail(at, "this is a macro or a redefined word");
+        parts: &StatementParts,
+        word: &'t [u8],
+    ) -> ConvertResult<Body<'t>> {
+        let at = parts.operator.start;
+        if !parts.assigned.is_empty() {
+            return self.tdl_assignment(&parts.assigned, word);
         }
         let forms = mnemonics::tdl_forms(word);
         if !forms.is_empty() {
@@ -93,24 +52,25 @@ impl<'t> StatementParser<'t, '_> {
         }
     }
 
-    /// Reads an assignment after its first `=`.
-    fn tdl_assignment(&mut self, name: &'t [u8], at: usize) -> ConvertResult<Body<'t>> {
-        let fixed = self.cursor.eat(b'=');
-        match self.cursor.peek() {
-            Some(b'\\') => {
-                return Unconverted::fail(at, "a value from the console has no counterpart");
+    fn tdl_assignment(&mut self, name: &Range<usize>, sign: &[u8]) -> ConvertResult<Body<'t>> {
+        let fixed = match sign {
+            b"=" => false,
+            b"==" => true,
+            _ if sign.contains(&b'\\') => {
+                let message = "a value from the console has no counterpart";
+                return Unconverted::fail(name.start, message);
             }
-            Some(b':') => {
-                return Unconverted::fail(at, "exporting by =: has no counterpart; use .INTERN");
+            _ => {
+                let message = "exporting by =: has no counterpart; use .INTERN";
+                return Unconverted::fail(name.start, message);
             }
-            _ => {}
+        };
+        let symbol = self.label(name);
+        if mnemonics::tdl_register(symbol.name).is_some() || self.scan.is_redefined(symbol.name) {
+            return Unconverted::fail(symbol.at, "this name cannot be given a value");
         }
-        if mnemonics::tdl_register(name).is_some() || self.scan.is_redefined(name) {
-            return Unconverted::fail(at, "this name cannot be given a value");
-        }
-        let fixed = fixed || !self.scan.is_variable(name);
-        let end = at + name.len();
-        Ok(Body::Assign { symbol: Label { name, at, end }, fixed, value: self.value()? })
+        let fixed = fixed || !self.scan.is_variable(symbol.name);
+        Ok(Body::Assign { symbol, fixed, value: self.value()? })
     }
 
     /// Replaces names of registers and instructions, which have values in TDL only, by numbers.
@@ -156,12 +116,10 @@ impl<'t> StatementParser<'t, '_> {
     fn texts(&mut self, at: usize, end: TextTerminator) -> ConvertResult<Body<'t>> {
         let mut items = Vec::new();
         loop {
-            let mut behind = self.cursor.clone();
-            behind.skip_blanks();
-            if behind.at_statement_end() {
+            self.cursor.skip_blanks();
+            if self.cursor.at_statement_end() {
                 break;
             }
-            self.cursor = behind;
             let item = self.text()?;
             if !items.is_empty() && item.has_current_address() {
                 return Unconverted::fail(at, CURRENT_ADDRESS_IN_LIST);
@@ -184,12 +142,9 @@ impl<'t> StatementParser<'t, '_> {
     fn text(&mut self) -> ConvertResult<Item<'t>> {
         if self.cursor.eat(b'[') {
             let value = self.value()?;
-            self.cursor.skip_blanks();
-            let is_closed = self.cursor.eat(b']');
-            return if is_closed {
-                Ok(Item::Value(value))
-            } else {
-                self.fail("a bracket is not closed")
+            return match self.cursor.eat_behind_blanks(b']') {
+                true => Ok(Item::Value(value)),
+                false => self.fail("a bracket is not closed"),
             };
         }
         let at = self.here();
@@ -230,28 +185,22 @@ impl<'t> StatementParser<'t, '_> {
 
     fn tdl_operand(&mut self) -> ConvertResult<Operand<'t>> {
         let at = self.here();
-        let node = expr_parser::read(&mut self.cursor, self.from, self.radix)?;
-        let before = self.cursor.clone();
-        self.cursor.skip_blanks();
-        if self.cursor.eat(b'(') {
-            let prefix = self.index_register()?;
-            let Some(node) = node else {
-                return Unconverted::fail(at, "an index register needs a displacement");
-            };
-            return Ok(Operand::Index(prefix, self.settled(node)?));
+        let node = expr_tree::read(&mut self.cursor, self.from, self.radix)?
+            .ok_or_else(|| Unconverted::new(at, "an operand is missing"))?;
+        if self.cursor.eat_behind_blanks(b'(') {
+            return Ok(Operand::Index(self.index_register()?, self.settled(node)?));
         }
-        self.cursor = before;
-        node.map(Operand::Value).ok_or_else(|| Unconverted::new(at, "an operand is missing"))
+        Ok(Operand::Value(node))
     }
 
     fn index_register(&mut self) -> ConvertResult<Prefix> {
         let at = self.here();
         self.cursor.skip_blanks();
         let name = self.cursor.take(lex::symbol).unwrap_or_default();
-        self.cursor.skip_blanks();
-        match mnemonics::tdl_register(name) {
-            Some(Register::X) if self.cursor.eat(b')') => Ok(Prefix::X),
-            Some(Register::Y) if self.cursor.eat(b')') => Ok(Prefix::Y),
+        let register = mnemonics::tdl_register(name);
+        match register.filter(|_| self.cursor.eat_behind_blanks(b')')) {
+            Some(Register::X) => Ok(Prefix::X),
+            Some(Register::Y) => Ok(Prefix::Y),
             _ => Unconverted::fail(at, "only X or Y can stand in index parentheses"),
         }
     }

@@ -1,97 +1,43 @@
 //! Reads the statements of source in Zilog's mnemonics.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 use tdlasm::isa::Slot;
 use tdlasm::isa::zilog::{Bound, Given, is_operand, select};
 use tdlasm::syntax::Cursor;
 use tdlasm::syntax::expr::BinaryOp;
-use tdlasm::syntax::zilog::{code_length, directive_of, operand, quoted, split_operands};
+use tdlasm::syntax::zilog::{directive_of, operand, quoted, split_operands};
 
-use super::super::expr::{Node, Unary};
-use super::super::expr_parser;
+use super::super::expr::Node;
+use super::super::expr_tree;
 use super::super::options::Dialect;
-use super::super::program::{Body, ConvertResult, Label, Operand, Spaced, TextRange, Unconverted};
-use super::super::write::SIGN_DISAGREEMENT;
+use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
 use super::StatementParser;
 use crate::mnemonics::{self, ZilogDirective, is_plain, is_zilog_mnemonic};
-use crate::statement::line_end;
+use crate::statement::{StatementParts, line_end};
 
 /// An operand as the choice of the form sees it, and the value in it.
 type Read<'t> = (Given<'t>, Option<Node<'t>>);
 
 impl<'t> StatementParser<'t, '_> {
-    /// Reads operator and operands; a label before an assignment is the name that it assigns.
-    pub(super) fn zilog_statement(
+    pub(super) fn zilog_body(
         &mut self,
-        labels: &mut Vec<Label<'t>>,
-    ) -> (TextRange, ConvertResult<Body<'t>>) {
-        let first = self.cursor.clone();
-        let (mut word, mut operator) = self.word();
-        let assigned = self.assigned_name(labels, word, operator);
-        if assigned.is_some() && !is_assignment(word) {
-            self.cursor.skip_blanks();
-            (word, operator) = self.word();
-        }
-        let read = match assigned {
-            Some(label) => self.zilog_assignment(label, word),
-            None => self.zilog_body(word, operator.start, &first),
-        };
-        (operator, read)
-    }
-
-    /// The name that `EQU` or `DEFL` assigns: a label if it has a colon, else the word before.
-    fn assigned_name(
-        &mut self,
-        labels: &mut Vec<Label<'t>>,
+        parts: &StatementParts,
         word: &'t [u8],
-        range: TextRange,
-    ) -> Option<Label<'t>> {
-        if is_assignment(word) {
-            return labels.pop();
-        }
-        let before = self.cursor.clone();
-        self.cursor.skip_blanks();
-        let (next, _) = self.word();
-        self.cursor = before;
-        (is_assignment(next) && !word.is_empty()).then_some(Label {
-            name: word,
-            at: range.start,
-            end: range.end,
-        })
-    }
-
-    fn zilog_assignment(&mut self, symbol: Label<'t>, word: &[u8]) -> ConvertResult<Body<'t>> {
-        if is_operand(symbol.name) || self.scan.is_redefined(symbol.name) {
-            return Unconverted::fail(symbol.at, "this name cannot be given a value");
-        }
-        let value = self.value()?;
-        let fixed = mnemonics::zilog_directive(word) == Some(ZilogDirective::Constant);
-        Ok(Body::Assign { symbol, fixed, value })
-    }
-
-    fn zilog_body(
-        &mut self,
-        word: &'t [u8],
-        at: usize,
-        before: &Cursor<'t>,
     ) -> ConvertResult<Body<'t>> {
-        if before.at_statement_end() {
-            return Ok(Body::Nothing);
-        }
-        if mnemonics::is_marked(word) {
-            self.cursor.skip_to_line_end();
-            return Ok(Body::AlreadyTarget);
-        }
-        if word.is_empty() {
-            return Unconverted::fail(at, "no statement begins like this");
-        }
-        if self.scan.is_redefined(word) {
-            return Unconverted::fail(at, "a macro has no counterpart");
+        let at = parts.operator.start;
+        let directive = mnemonics::zilog_directive(word);
+        if let Some(ZilogDirective::Constant | ZilogDirective::Variable) = directive
+            && !parts.assigned.is_empty()
+        {
+            let fixed = directive == Some(ZilogDirective::Constant);
+            return self.zilog_assignment(&parts.assigned, fixed);
         }
         if is_zilog_mnemonic(word) {
             return self.zilog_instruction(word);
         }
-        match mnemonics::zilog_directive(word) {
+        match directive {
             Some(ZilogDirective::Bytes) => self.bytes(),
             Some(ZilogDirective::Words) => self.words(),
             Some(ZilogDirective::Reserve) => self.value().map(reserve),
@@ -105,11 +51,18 @@ impl<'t> StatementParser<'t, '_> {
             _ if word.starts_with(b".") => {
                 Unconverted::fail(at, "directives with a period stay as they are")
             }
-            _ => Unconverted::fail(
-                at,
-                "this is not an instruction or directive with a counterpart; a label needs a colon",
-            ),
+            _ => {
+                Unconverted::fail(at, "this is not an instruction or directive with a counterpart")
+            }
         }
+    }
+
+    fn zilog_assignment(&mut self, name: &Range<usize>, fixed: bool) -> ConvertResult<Body<'t>> {
+        let symbol = self.label(name);
+        if is_operand(symbol.name) || self.scan.is_redefined(symbol.name) {
+            return Unconverted::fail(symbol.at, "this name cannot be given a value");
+        }
+        Ok(Body::Assign { symbol, fixed, value: self.value()? })
     }
 
     /// Reads a text in quotes, if a comma or the end follows it.
@@ -149,9 +102,8 @@ impl<'t> StatementParser<'t, '_> {
     }
 
     fn zilog_operands(&mut self) -> ConvertResult<Vec<Spaced<'t, Read<'t>>>> {
-        let text = self.cursor.rest();
+        let code = self.cursor.rest();
         let start = self.here();
-        let code = text[..code_length(text)].trim_ascii_end();
         self.cursor.advance(code.len());
         let read = |(at, length): (usize, usize)| {
             let part = &code[at..at + length];
@@ -169,34 +121,20 @@ impl<'t> StatementParser<'t, '_> {
         let Some(value) = value else { return Ok((given, None)) };
         let behind = text.as_ptr_range().end as usize - value.as_ptr_range().end as usize;
         let mut cursor = Cursor::new(value, (end - behind) as u32);
+        let node = expr_tree::read(&mut cursor, self.from, self.radix)?;
         let at = cursor.offset() as usize;
-        let is_negative = matches!(given, Given::Index(_)) && cursor.eat(b'-');
-        if !is_negative && matches!(given, Given::Index(_)) {
-            cursor.advance(1);
-        }
-        let node = expr_parser::read(&mut cursor, self.from, self.radix)?;
         let node = node.ok_or_else(|| Unconverted::new(at, "a value is missing here"))?;
         cursor.skip_blanks();
         if !cursor.rest().is_empty() {
             let message = "unexpected text behind this operand";
             return Unconverted::fail(cursor.offset() as usize, message);
         }
-        Ok(match (given, node) {
-            (_, Node::Binary(op, ..)) if is_negative && op != BinaryOp::Multiply => {
-                return Unconverted::fail(at, SIGN_DISAGREEMENT);
-            }
-            (_, node) if is_negative => (given, Some(Node::Unary(Unary::Negate, Box::new(node)))),
-            (Given::Value(_), Node::Number(number)) => {
-                (Given::Value(Some(number.value)), Some(Node::Number(number)))
-            }
-            (_, node) => (given, Some(node)),
-        })
+        let given = match (given, &node) {
+            (Given::Value(_), Node::Number(number)) => Given::Value(Some(number.value)),
+            _ => given,
+        };
+        Ok((given, Some(node)))
     }
-}
-
-fn is_assignment(word: &[u8]) -> bool {
-    let directive = mnemonics::zilog_directive(word);
-    matches!(directive, Some(ZilogDirective::Constant | ZilogDirective::Variable))
 }
 
 /// Reserves bytes, or words if the size is a multiplication by two.

@@ -2,10 +2,9 @@
 
 use tdlasm::isa::Prefix;
 use tdlasm::syntax::directive::{Directive, TextTerminator};
-use tdlasm::syntax::expr::BinaryOp;
+use tdlasm::syntax::expr::NOT_RANK;
 
 use super::super::expr::{Node, Number, Unary};
-use super::super::expr_parser::NOT_RANK;
 use super::super::program::{ConvertResult, Item, Operand, Spaced};
 use super::{StatementWriter, tdl_name};
 
@@ -88,7 +87,7 @@ impl StatementWriter<'_> {
     /// Writes an expression, in parentheses if an operator of rank `loosest + 1` would split it.
     fn tdl_expr_within(&mut self, node: &Node<'_>, loosest: u8) -> ConvertResult<()> {
         let rank = match node {
-            Node::Unary(Unary::Plus | Unary::Negate, _) => 1,
+            Node::Unary(Unary::Negate, _) => 1,
             Node::Unary(Unary::Not, _) => NOT_RANK,
             Node::Binary(op, ..) => op.rank(),
             _ => 0,
@@ -115,8 +114,7 @@ impl StatementWriter<'_> {
                 }
                 self.tdl_expr_within(&sides[0], op.rank())?;
                 self.push(blanks[0]);
-                let sign = BinaryOp::SIGNS.iter().find(|(_, known)| known == op);
-                self.out.extend(sign.map(|(sign, _)| *sign));
+                self.out.extend(op.sign());
                 self.push(blanks[1]);
                 return self.tdl_expr_within(&sides[1], op.rank() - 1);
             }

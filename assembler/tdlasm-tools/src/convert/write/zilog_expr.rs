@@ -26,11 +26,6 @@ const OPERATORS: [(&str, BinaryOp); 10] = [
     ("-", BinaryOp::Subtract),
 ];
 
-/// Returns `true` if Zilog's notation has the operator.
-pub(in super::super) fn has_sign(op: BinaryOp) -> bool {
-    OPERATORS.iter().any(|(_, known)| *known == op)
-}
-
 pub(in super::super) fn is_product(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::Multiply | BinaryOp::Divide)
 }
@@ -116,7 +111,6 @@ impl StatementWriter<'_> {
             return Ok(());
         }
         match node {
-            Node::Unary(Unary::Plus, inner) => self.zilog_factor(inner),
             Node::Unary(Unary::Negate, inner) if at == 0 && is_sum(op) => {
                 self.push("0-");
                 self.zilog_factor(inner)

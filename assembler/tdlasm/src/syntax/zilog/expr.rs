@@ -9,7 +9,7 @@ use super::super::expr::BinaryOp::{
     self, Add, And, Both, Divide, Either, Equal, Greater, GreaterEqual, Less, LessEqual, Multiply,
     NotEqual, Or, Remainder, ShiftLeft, ShiftRight, Subtract, Xor,
 };
-use super::super::expr::{Expr, Intern, Op};
+use super::super::expr::{Expr, Intern, Op, Output};
 use super::{number, quoted, symbol};
 use crate::isa::zilog::is_operand;
 use crate::source::Span;
@@ -88,10 +88,10 @@ impl Pending {
 pub fn parse(
     cursor: &mut Cursor<'_>,
     names: &mut impl Intern,
-    ops: &mut Vec<Op>,
+    ops: &mut impl Output,
 ) -> Result<Expr, (Span, &'static str)> {
     cursor.skip_blanks();
-    let (start, first) = (cursor.offset(), ops.len());
+    let (before, first) = (cursor.clone(), ops.count());
     let mut parser = Parser { cursor, ops, pending: SmallVec::new() };
     loop {
         parser.operand(names)?;
@@ -99,25 +99,25 @@ pub fn parse(
             break;
         }
     }
-    let end = parser.cursor.gap();
-    while let Some(pending) = parser.pending.pop() {
-        if matches!(pending, Pending::Open) {
-            return Err((end, "a parenthesis is not closed"));
-        }
-        parser.ops.extend(pending.operations());
+    parser.flush(u8::MAX - 1);
+    if !parser.pending.is_empty() {
+        return Err((cursor.gap(), "a parenthesis is not closed"));
     }
-    let span = Span::new(start, end.end);
-    let count = (ops.len() - first) as u32;
+    let read = &before.rest()[..before.rest().len() - cursor.rest().len()];
+    let start = before.offset();
+    let span = Span::new(start, start + read.trim_ascii_end().len() as u32);
+    let count = (ops.count() - first) as u32;
     Ok(Expr { first: first as u32, count, span, is_context_free: false })
 }
 
-struct Parser<'c, 't, 'o> {
+struct Parser<'c, 't, 'o, O> {
     cursor: &'c mut Cursor<'t>,
-    ops: &'o mut Vec<Op>,
-    pending: SmallVec<[Pending; 4]>,
+    ops: &'o mut O,
+    /// The signs and parentheses whose values are not complete, and their places.
+    pending: SmallVec<[(Pending, Span); 4]>,
 }
 
-impl Parser<'_, '_, '_> {
+impl<O: Output> Parser<'_, '_, '_, O> {
     /// Reads prefix operators, open parentheses and one operand.
     fn operand(&mut self, names: &mut impl Intern) -> Result<(), (Span, &'static str)> {
         loop {
@@ -136,8 +136,10 @@ impl Parser<'_, '_, '_> {
                 _ if is(b"LOW") => Some(Pending::Low),
                 _ => return self.value(rest, word, names),
             };
+            let start = self.cursor.offset();
             self.cursor.advance(word.len().max(1));
-            self.pending.extend(prefix);
+            let sign = self.cursor.since(start);
+            self.pending.extend(prefix.map(|pending| (pending, sign)));
         }
     }
 
@@ -170,7 +172,7 @@ impl Parser<'_, '_, '_> {
         } else {
             return Err((self.cursor.here(), "a number, symbol or parenthesis is missing here"));
         };
-        self.ops.push(op);
+        self.ops.push(op, of_length(length));
         self.cursor.advance(length);
         Ok(())
     }
@@ -182,31 +184,39 @@ impl Parser<'_, '_, '_> {
             if self.cursor.peek() != Some(b')') || !self.close() {
                 break;
             }
-            self.cursor.advance(1);
         }
         let Some((spelling, op, rank)) = operator(self.cursor.rest()) else { return false };
+        let start = self.cursor.offset();
         self.cursor.advance(spelling.len());
         self.flush(rank);
-        self.pending.push(Pending::Binary(op, rank));
+        self.pending.push((Pending::Binary(op, rank), self.cursor.since(start)));
         true
     }
 
-    /// Closes the innermost open parenthesis; `false` if none is open.
+    /// Reads the parenthesis that closes the innermost open one; `false` if none is open.
     fn close(&mut self) -> bool {
-        let is_open = self.pending.iter().any(|pending| matches!(pending, Pending::Open));
-        if is_open {
-            self.flush(u8::MAX - 1);
-            self.pending.pop();
-            self.ops.push(Op::Group);
+        if !self.pending.iter().any(|(pending, _)| matches!(pending, Pending::Open)) {
+            return false;
         }
-        is_open
+        self.flush(u8::MAX - 1);
+        self.cursor.advance(1);
+        if let Some((_, open)) = self.pending.pop() {
+            let text = self.cursor.since(open.start);
+            self.ops.push(Op::Group, text);
+            self.ops.push_parentheses(text);
+        }
+        true
     }
 
     /// Moves the pending operators that bind at least as tight as `rank` to the output.
     fn flush(&mut self, rank: u8) {
-        while let Some(pending) = self.pending.last().filter(|pending| pending.rank() <= rank) {
-            self.ops.extend(pending.operations());
+        while let Some((pending, sign)) = self.pending.last().copied()
+            && pending.rank() <= rank
+        {
             self.pending.pop();
+            for op in pending.operations() {
+                self.ops.push(op, sign);
+            }
         }
     }
 }
