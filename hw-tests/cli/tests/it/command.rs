@@ -16,7 +16,7 @@ use firmware::profile::BoardProfile;
 use sim::ServedBoard;
 
 /// The time within which commands must report a broken rig.
-const FAILURE_TIMEOUT: Duration = Duration::from_secs(10);
+const FAILURE_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn hw_tests(arguments: &[&str]) -> Output {
     let began = Instant::now();
