@@ -129,11 +129,12 @@ impl<'t> StatementParser<'t, '_> {
     /// notation, where no statement spans lines.
     fn parts(&self, start: usize) -> StatementParts {
         let parts = StatementParts::read(self.source, start, self.scan, Language::default());
-        let operator = self.slice(&parts.operator);
+        let word = self.slice(&parts.operator);
         let is_tdl = parts.end > line_end(&self.source.text, start)
             || !parts.brackets.is_empty()
-            || mnemonics::is_marked(operator)
-            || Directive::from_word(operator).is_some();
+            || mnemonics::is_marked(word)
+            || Directive::from_word(word).is_some()
+            || !mnemonics::tdl_forms(word).is_empty() && !mnemonics::is_shared(word);
         match self.from {
             Dialect::Zilog if !is_tdl => {
                 StatementParts::read(self.source, start, self.scan, Language::ZILOG)
