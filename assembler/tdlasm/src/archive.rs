@@ -15,14 +15,7 @@ pub use pull::pull;
 const MAGIC: &[u8] = b"!<arch>\n";
 const THIN: &[u8] = b"!<thin>\n";
 
-/// Modules to choose from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Library {
-    /// The members, in the order of the file.
-    pub members: Vec<Member>,
-}
-
-/// Modules that are linked together or not at all.
+/// The member of a library: modules that are linked together or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// The modules. More than one only for a TDL object of several modules in an archive.
@@ -58,23 +51,21 @@ pub fn is_archive(data: &[u8]) -> bool {
     data.starts_with(MAGIC) || data.starts_with(THIN)
 }
 
-/// Reads a library: an archive with names as written by GNU or BSD `ar`, or an object file. `name`
-/// is the name of modules whose object file contains none. The modules of a TDL object file are
+/// Returns the members of a library, in order: an archive with names as written by GNU or BSD `ar`,
+/// or an object file. `name` is the name of modules whose object file contains none. The modules of a TDL object file are
 /// members of their own, selected by their entry points.
 ///
 /// # Errors
 ///
 /// Returns [`LibraryError`] if the file is neither, is damaged, or has a member that is not an
 /// object.
-pub fn read_library(data: &[u8], name: &str) -> Result<Library, LibraryError> {
-    let members = if is_archive(data) {
-        read_members(data)?
-    } else {
-        let by_entry = looks_like_tdl(data);
-        let alone = |module| Member { modules: vec![module], by_entry };
-        read_modules(data, name)?.into_iter().map(alone).collect()
-    };
-    Ok(Library { members })
+pub fn read_library(data: &[u8], name: &str) -> Result<Vec<Member>, LibraryError> {
+    if is_archive(data) {
+        return read_members(data);
+    }
+    let by_entry = looks_like_tdl(data);
+    let alone = |module| Member { modules: vec![module], by_entry };
+    Ok(read_modules(data, name)?.into_iter().map(alone).collect())
 }
 
 fn read_members(data: &[u8]) -> Result<Vec<Member>, LibraryError> {

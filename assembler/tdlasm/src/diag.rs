@@ -30,25 +30,6 @@ pub struct Fix {
     pub text: String,
 }
 
-/// What a diagnostic is about.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Subject {
-    /// A symbol or macro: the significant part of its name, in capitals.
-    Symbol(SmolStr),
-    /// A file, as the source or the caller names it.
-    File(String),
-}
-
-impl Subject {
-    /// Returns the name, if it is a symbol or macro.
-    pub fn symbol(&self) -> Option<&str> {
-        match self {
-            Self::Symbol(name) => Some(name),
-            Self::File(_) => None,
-        }
-    }
-}
-
 /// A diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -58,8 +39,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The message: one sentence without a full stop.
     pub message: String,
-    /// What it is about, if that has a name.
-    pub subject: Option<Subject>,
+    /// The symbol or macro that it is about: the significant part of the name, in capitals.
+    pub symbol: Option<SmolStr>,
     /// The position.
     pub span: Span,
     /// Secondary positions, such as an earlier definition.
@@ -78,24 +59,12 @@ impl Diagnostic {
             code,
             severity,
             message: message.into(),
-            subject: None,
+            symbol: None,
             span,
             labels: Vec::new(),
             help: None,
             fix: None,
         }
-    }
-
-    /// Sets what the diagnostic is about.
-    #[must_use]
-    pub fn about(mut self, subject: Subject) -> Self {
-        self.subject = Some(subject);
-        self
-    }
-
-    /// Returns the symbol or macro that the diagnostic is about.
-    pub fn symbol(&self) -> Option<&str> {
-        self.subject.as_ref().and_then(Subject::symbol)
     }
 
     /// Adds a secondary position.

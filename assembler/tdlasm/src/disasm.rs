@@ -122,7 +122,7 @@ fn write_line(text: &mut String, line: &Line<'_>, labels: &BTreeMap<u16, String>
             format!(".BYTE\t{}", values.join(","))
         }
     };
-    let bytes: String = line.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+    let bytes = hex::encode_upper(line.bytes);
     let _ = writeln!(text, "\t{statement:<24}; {:04X}  {bytes}", line.address);
 }
 

@@ -5,7 +5,7 @@ mod records;
 mod srec;
 
 pub use hex::{intel_hex, parse_intel_hex, parse_large_intel_hex, tdl_hex};
-pub use records::{HexError, RecordFile, RecordProblem};
+pub use records::{HexError, RecordFile};
 pub use srec::{parse_large_s_records, parse_s_records, s_records};
 
 /// Consecutive bytes at an address.

@@ -60,12 +60,6 @@ impl AssembleError {
     pub fn assembly(&self) -> &Assembly {
         &self.assembly
     }
-
-    /// Returns the assembly.
-    #[must_use]
-    pub fn into_assembly(self) -> Assembly {
-        *self.assembly
-    }
 }
 
 impl std::fmt::Display for AssembleError {

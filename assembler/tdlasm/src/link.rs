@@ -14,7 +14,7 @@ mod program;
 mod symbols;
 
 pub use checksum::WrittenChecksum;
-pub use error::{LinkError, LinkErrors, Site};
+pub use error::{LinkError, LinkErrors};
 pub use layout::{Checksum, ChecksumKind, Layout, LayoutError, Region, Rule};
 pub use lines::{LineTable, LinkedLine};
 pub use placement::PlacedSection;
@@ -38,7 +38,7 @@ use placement::Placement;
 pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> {
     let mut errors = Errors::default();
     for problem in modules.iter().filter_map(|module| module.check_areas().err()) {
-        errors.push(|| LinkError::Area(problem));
+        errors.push("L008", || problem.to_string());
     }
     let placement = Placement::new(modules, layout, &mut errors);
     let symbols = SymbolTable::new(modules, layout, &placement, &mut errors);
@@ -62,10 +62,9 @@ fn gather(mut runs: Vec<PlacedRun>, symbols: &SymbolTable, errors: &mut Errors) 
         let address = pair[1].run.address;
         let end = pair[0].run.end().min(pair[1].run.end());
         if end > u32::from(address) {
-            errors.push(|| LinkError::Overlap {
-                bytes: end - u32::from(address),
-                first: symbols.site(pair[0].module, address),
-                second: symbols.site(pair[1].module, address),
+            errors.push("L005", || {
+                let [first, second] = [0, 1].map(|at| symbols.site(pair[at].module, address));
+                format!("{first} and {second} both fill {} bytes", end - u32::from(address))
             });
         }
     }

@@ -20,5 +20,5 @@ pub use executable::write_executable;
 pub use load::{Executable, read_executable};
 pub use read::{ObjectError, read_modules, read_object};
 pub(crate) use tdl::looks_like_tdl;
-pub use tdl::{TdlError, TdlProblem, TdlWriteError, read_tdl, tdl_losses, write_tdl};
+pub use tdl::{TdlError, TdlWriteError, read_tdl, tdl_losses, write_tdl};
 pub use write::write_object;

@@ -12,8 +12,8 @@ pub struct References {
     pub names: Vec<Name>,
     /// The references, in no particular order. One in a macro body occurs once for each call.
     pub entries: Vec<Reference>,
+    /// The texts of macro calls, by ascending offset.
     pub(crate) expansions: Vec<Expansion>,
-    pub(crate) pieces: Vec<TextOrigin>,
 }
 
 /// A name.
@@ -77,12 +77,12 @@ pub struct Reference {
 }
 
 /// The text of a macro call.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Expansion {
     /// The offset of the text in the source map.
     pub(crate) base: u32,
-    /// The index of the first origin. The origins end where those of the next text begin.
-    pub(crate) first: u32,
+    /// Where its parts were written, in order.
+    pub(crate) origins: Vec<TextOrigin>,
 }
 
 /// Where a part of the text of a macro call was written.
@@ -113,24 +113,18 @@ impl References {
         while let Origin::Macro(_) = sources.source_at(found.span.start).origin {
             let base = sources.source_at(found.span.start).base;
             let at = self.expansions.binary_search_by_key(&base, |one| one.base).ok()?;
-            let (span, whole) = origin(base, self.pieces(at), found.span)?;
+            let (span, whole) = origin(&self.expansions[at], found.span)?;
             found = SourceOrigin { span, whole: whole && found.whole };
         }
         Some(found)
-    }
-
-    fn pieces(&self, expansion: usize) -> &[TextOrigin] {
-        let first = |at: usize| self.expansions.get(at).map(|one| one.first as usize);
-        let end = first(expansion + 1).unwrap_or(self.pieces.len());
-        &self.pieces[first(expansion).unwrap_or(end)..end]
     }
 
     /// Returns all offsets at which the bytes written at `offsets` were read: the offsets
     /// themselves, and those in macro texts.
     pub fn expanded_offsets(&self, offsets: Vec<u32>) -> Vec<u32> {
         let mut found = offsets;
-        for (index, expansion) in self.expansions.iter().enumerate() {
-            for TextOrigin { at, origin } in self.pieces(index) {
+        for expansion in &self.expansions {
+            for TextOrigin { at, origin } in &expansion.origins {
                 let Some(origin) = origin else { continue };
                 let within = |offset: &u32| (origin.start..origin.end).contains(offset);
                 if let Some(offset) = found.iter().copied().find(within) {
@@ -145,13 +139,14 @@ impl References {
     }
 }
 
-/// Returns where the start of a span was written that is in the macro text at `base`, and whether
-/// all of it was written there.
-fn origin(base: u32, pieces: &[TextOrigin], span: Span) -> Option<(Span, bool)> {
+/// Returns where the start of a span of a macro text was written, and whether all of it was written
+/// there.
+fn origin(expansion: &Expansion, span: Span) -> Option<(Span, bool)> {
+    let Expansion { base, origins } = expansion;
     let start = span.start - base;
     let end = span.end - base;
-    let piece = pieces.partition_point(|piece| piece.at <= start).checked_sub(1)?;
-    let TextOrigin { at, origin } = pieces[piece];
+    let index = origins.partition_point(|one| one.at <= start).checked_sub(1)?;
+    let TextOrigin { at, origin } = origins[index];
     let origin = origin?;
     let first = origin.start + (start - at);
     let last = first + (end - start);

@@ -236,7 +236,7 @@ pub(crate) fn missing_header_hint(failure: &AssembleError) -> Option<&'static st
     let diagnostics = &failure.assembly().diagnostics;
     let mut undefined = diagnostics.iter().filter(|one| one.code == DiagnosticCode::Undefined);
     let is_of_header = |name: &str| DATA_PAGE_NAMES.contains(&name);
-    undefined.any(|one| one.symbol().is_some_and(is_of_header)).then_some(
+    undefined.any(|one| one.symbol.as_deref().is_some_and(is_of_header)).then_some(
         "a listing of the original needs a header: '.IDENT XCHNG', '.INTERN XCHNG' and '.INSERT \
          names.asm', which brings the names of the data page; names of other routines go behind \
          '.EXTERN' (sargon-src/README.md, \"Routines of your own\")",

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use cli_support::text::Escape;
 use tdlasm::AssembleError;
-use tdlasm::diag::Diagnostic;
 use tdlasm::source::Loader;
 use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::{Cursor, lex};
@@ -100,7 +99,8 @@ impl Listing {
     /// Returns a hint for a listing that does not assemble, by the names in the messages.
     pub(crate) fn hint(&self, failure: &AssembleError) -> String {
         let diagnostics = &failure.assembly().diagnostics;
-        let names: BTreeSet<_> = diagnostics.iter().filter_map(Diagnostic::symbol).collect();
+        let names: BTreeSet<_> =
+            diagnostics.iter().filter_map(|one| one.symbol.as_deref()).collect();
         let omitted = self.omitted.iter().find(|(name, ..)| names.contains(name.as_str()));
         if let Some((name, line, routine)) = omitted {
             return format!(

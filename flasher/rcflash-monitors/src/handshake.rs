@@ -19,7 +19,9 @@ use firmware_wire::{Decoder, DecoderEvent, Frame, Request};
 
 use crate::basic_output::{integers, is_ready};
 use crate::error::{LoaderError, Result};
-use crate::exchange::{REPLY_QUIET, exchange, is_erase_echo, no_peer_error, receive_reply};
+use crate::exchange::{
+    REPLY_QUIET, REPLY_TIMEOUT, exchange, is_erase_echo, no_peer_error, receive_reply,
+};
 use crate::prompt::{Peer, identify_prompt, is_text};
 use crate::records::END_RECORD;
 use crate::session::MonitorSession;
@@ -216,7 +218,9 @@ fn bring_to_prompt(
             }
             None => b"\r",
         };
-        let reply = exchange(session, operation, keys, REPLY_START_TIMEOUT)?;
+        // What has sent text is there, however late a busy host or network brings its reply.
+        let timeout = if is_text(&received) { REPLY_TIMEOUT } else { REPLY_START_TIMEOUT };
+        let reply = exchange(session, operation, keys, timeout)?;
         if reply.is_empty() {
             break;
         }

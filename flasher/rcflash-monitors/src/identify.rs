@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::basic::Dialect;
 use crate::error::Result;
 use crate::exchange::{self, REPLY_TIMEOUT, exchange};
-use crate::processor::{BoardProcessor, scm_processor};
+use crate::processor::{BoardProcessor, CONFIGURATION, scm_processor};
 use crate::prompt::{MEMORY_TOP_PROMPT, Peer, START_PROMPTS, at_romwbw_prompt};
 use crate::session::MonitorSession;
 use crate::{basic_output, dump};
@@ -55,7 +55,7 @@ pub(crate) fn name_with_version(
 
 /// Returns the monitor's name and version from its reply to HELP.
 pub(crate) fn parse_scm_version(help: &str) -> String {
-    let line = help.lines().find(|line| line.contains("onfiguration"));
+    let line = help.lines().find(|line| line.contains(CONFIGURATION));
     let version = line.and_then(|line| {
         line.split([' ', ',']).find(|word| {
             word.split('.').count() == 3 && word.split('.').all(|part| part.parse::<u8>().is_ok())

@@ -20,12 +20,19 @@ pub(crate) enum BoardProcessor {
     Unknown,
 }
 
+/// What precedes the configuration in the reply to HELP of the Small Computer Monitor: the word
+/// begins with a small letter in old versions.
+pub(crate) const CONFIGURATION: &str = "onfiguration ";
+
+/// Returns `true` for the whole reply to HELP of the Small Computer Monitor.
+pub(crate) fn names_configuration(help: &[u8]) -> bool {
+    String::from_utf8_lossy(help).contains(CONFIGURATION)
+}
+
 /// Returns the processor by the reply to HELP of the Small Computer Monitor.
 pub(crate) fn scm_processor(help: &str) -> BoardProcessor {
-    let configuration =
-        |line: &str| line.split_once("onfiguration ").map(|(_, rest)| rest.to_owned());
-    let Some(line) = help.lines().find_map(configuration).filter(|line| line.contains("Z180"))
-    else {
+    let mut configurations = help.lines().filter_map(|line| line.split_once(CONFIGURATION));
+    let Some((_, line)) = configurations.next().filter(|(_, line)| line.contains("Z180")) else {
         return BoardProcessor::Z80;
     };
     BoardProcessor::Z180(match line.split(' ').next() {

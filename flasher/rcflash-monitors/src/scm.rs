@@ -71,6 +71,10 @@ impl HexMonitor for Scm {
             reach::reach_peer(session, observer, FINDING, NAME, &[Peer::Scm])?;
             help = ask(session)?;
         }
+        if !processor::names_configuration(&help) {
+            // HELP was the end of a line whose beginning was sent to identify the monitor.
+            help = ask(session)?;
+        }
         let help = String::from_utf8_lossy(&help);
         self.processor = processor::scm_processor(&help);
         Ok(identify::parse_scm_version(&help))

@@ -8,8 +8,8 @@ use tdlasm::link::{Layout, link};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(library) = read_library(bytes, "FUZZ") {
-        let first = library.members.first().map_or(Vec::new(), |first| first.modules.clone());
+        let first = library.first().map_or(Vec::new(), |first| first.modules.clone());
         let layout = Layout::default();
-        let _ = link(&pull(first, &[library], &layout), &layout);
+        let _ = link(&pull(first, &library, &layout), &layout);
     }
 });

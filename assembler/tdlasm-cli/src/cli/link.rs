@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use cli_support::exit;
 use cli_support::text::{Escape, MessageKind};
-use tdlasm::archive::{Library, LibraryError, is_archive, pull, read_library};
+use tdlasm::archive::{LibraryError, Member, is_archive, pull, read_library};
 use tdlasm::link::{Layout, Program, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
@@ -61,27 +61,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
 /// Reads the modules of all objects, and those of the libraries that they need.
 fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, ReportedError> {
     let mut modules = Vec::new();
-    let mut libraries = Vec::new();
+    let mut members = Vec::new();
     for path in &arguments.objects {
         let data = files::read(path)?;
         if is_archive(&data) {
-            libraries.push(library(path, &data)?);
+            members.extend(library(path, &data)?);
         } else {
             let read = read_modules(&data, &stem(path));
             modules.extend(read.map_err(|error| wrong(path, error.into()))?);
         }
     }
     for path in &arguments.library {
-        libraries.push(library(path, &files::read(path)?)?);
+        members.extend(library(path, &files::read(path)?)?);
     }
     if modules.is_empty() {
         cli_support::eprint_error!("no object to link: all inputs are libraries");
         return Err(exit::USAGE);
     }
-    Ok(pull(modules, &libraries, layout))
+    Ok(pull(modules, &members, layout))
 }
 
-fn library(path: &Path, data: &[u8]) -> Result<Library, ReportedError> {
+fn library(path: &Path, data: &[u8]) -> Result<Vec<Member>, ReportedError> {
     read_library(data, &stem(path)).map_err(|error| wrong(path, error))
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn link_and_report(
 ) -> Result<Program, ReportedError> {
     link(modules, layout).map_err(|errors| {
         for error in &errors.0 {
-            MessageKind::Error.eprint(Some(error.code()), error);
+            MessageKind::Error.eprint(Some(error.code), error);
         }
         exit::FAILED
     })

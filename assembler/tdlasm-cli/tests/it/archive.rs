@@ -9,7 +9,7 @@ use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt;
 use tdlasm::archive::pull;
-use tdlasm::archive::{Library, LibraryError, is_archive, read_library};
+use tdlasm::archive::{LibraryError, Member, is_archive, read_library};
 use tdlasm::link::Layout;
 use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{write_object, write_tdl};
@@ -43,14 +43,17 @@ fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     file
 }
 
-fn library(file: &[u8]) -> Library {
+fn library(file: &[u8]) -> Vec<Member> {
     read_library(file, "LIB").expect("a library")
 }
 
 /// Returns the names of the linked modules.
-fn linked(main: &str, libraries: &[Library]) -> Vec<String> {
+fn linked(main: &str, libraries: &[Vec<Member>]) -> Vec<String> {
     let layout = Layout::parse("[symbols]\nSTACK = 0xF000\n").expect("a layout");
-    pull(modules(main), libraries, &layout).into_iter().map(|module| module.name).collect()
+    pull(modules(main), &libraries.concat(), &layout)
+        .into_iter()
+        .map(|module| module.name)
+        .collect()
 }
 
 /// A module of this name that exports a symbol and needs others.

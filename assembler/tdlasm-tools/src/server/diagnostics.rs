@@ -227,7 +227,7 @@ pub(super) fn without_follow_on(program: &Analysis) -> Vec<Reported<'_>> {
     let (redefined, redefinitions): (HashSet<Option<&str>>, HashSet<u32>) = all
         .iter()
         .filter(|one| matches!(one.code, DiagnosticCode::Redefined | DiagnosticCode::Register))
-        .map(|one| (one.symbol(), one.span.start))
+        .map(|one| (one.symbol.as_deref(), one.span.start))
         .unzip();
     let without_operand: HashSet<_> = all
         .iter()
@@ -239,7 +239,7 @@ pub(super) fn without_follow_on(program: &Analysis) -> Vec<Reported<'_>> {
     let mut in_macros = HashSet::new();
     for diagnostic in all {
         let is_follow_on = match diagnostic.code {
-            DiagnosticCode::Doubled => redefined.contains(&diagnostic.symbol()),
+            DiagnosticCode::Doubled => redefined.contains(&diagnostic.symbol.as_deref()),
             DiagnosticCode::AssignmentIgnored => redefinitions.contains(&diagnostic.span.start),
             DiagnosticCode::MissingOperand => {
                 without_operand.contains(&line(program, diagnostic.span))
@@ -282,7 +282,7 @@ fn macro_key<'a>(
 
 /// Identifies an undefined symbol in a file. Local names stand for another symbol in each routine.
 fn undefined_key<'a>(program: &Analysis, one: &'a diag::Diagnostic) -> Option<(u32, &'a str)> {
-    let is_global = one.symbol().is_some_and(|symbol| !symbol.starts_with(".."));
+    let is_global = one.symbol.as_ref().is_some_and(|symbol| !symbol.starts_with(".."));
     let is_counted = one.code == DiagnosticCode::Undefined && is_global;
     let written = program.written(one.span).filter(|_| is_counted)?;
     let (file, _) = program.in_file(written.span)?;

@@ -94,7 +94,7 @@ const SLIPS: &[Slip] = &[
     (" MVI A,5|3", "A01", "or is !", None),
     ("my_label: NOP", "O01", "write $ for the underscore", None),
     ("PUTC MACRO C", "O01", ".DEFINE PUTC[C]=[", None),
-    ("VAR SET 5", "O01", "write VAR = 5", None),
+    ("VAR SET 5", "O01", "write VAR = 5", Some("VAR = 5")),
     (" LDX #5", "O01", "MVI, MOV, LXI or LDA", None),
     (" JSR 5", "O01", "CALL", Some(" CALL 5")),
     ("Loop: NOP\nLOOP: NOP", "M01", "capital and small letters", None),

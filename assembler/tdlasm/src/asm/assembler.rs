@@ -15,7 +15,7 @@ use super::pass::{Pass, PassComparison};
 use super::reading::Reading;
 use super::recorder::Recorder;
 use super::value::{BaseId, Value};
-use crate::diag::{Diagnostic, DiagnosticCode, Subject};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::Listing;
 use crate::module::{Lines, Module, ObjectForm, ProgramId};
 use crate::references::References;
@@ -182,17 +182,16 @@ impl<'a> Assembler<'a> {
             Err(error) => {
                 let name = visible(&name);
                 let at = if kind == FrameKind::File { self.add_placeholder(&name) } else { at };
-                self.unreadable(name, &error, at);
+                self.unreadable(&name, &error, at);
                 None
             }
         }
     }
 
     /// Reports that a file can't be read.
-    pub(super) fn unreadable(&mut self, name: String, error: &io::Error, at: Span) {
+    pub(super) fn unreadable(&mut self, name: &str, error: &io::Error, at: Span) {
         let message = format!("cannot read {name}: {error}");
-        let diagnostic = Diagnostic::new(DiagnosticCode::File, at, message);
-        self.report(diagnostic.about(Subject::File(name)));
+        self.error(DiagnosticCode::File, at, message);
     }
 
     pub(super) fn error(&mut self, code: DiagnosticCode, span: Span, message: impl Into<String>) {
@@ -224,8 +223,8 @@ impl<'a> Assembler<'a> {
         message: &str,
     ) -> Diagnostic {
         let spelling = self.names.spelling(name);
-        Diagnostic::new(code, span, format!("{spelling} {message}"))
-            .about(Subject::Symbol(spelling))
+        let diagnostic = Diagnostic::new(code, span, format!("{spelling} {message}"));
+        Diagnostic { symbol: Some(spelling), ..diagnostic }
     }
 
     pub(super) fn symbol_error(

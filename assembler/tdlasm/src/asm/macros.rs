@@ -216,7 +216,7 @@ pub(super) fn enter_text(
     let mut expansion = Expansion {
         text: Vec::with_capacity(length + ROOM),
         keeps_origins: asm.recorder.keeps_references,
-        origins: std::mem::take(&mut asm.recorder.origins),
+        origins: Vec::new(),
         tail: None,
     };
     if let Some(head) = head {
@@ -323,17 +323,16 @@ fn enter(
 ) -> StatementResult {
     check_size(asm, call, expansion.text.len())?;
     asm.input.macro_text += expansion.text.len() + CALL_COST;
-    let Expansion { text, mut origins, tail, .. } = expansion;
+    let Expansion { text, origins, tail, .. } = expansion;
     let tail = tail.unwrap_or(text.len());
     let sources = &mut asm.sources;
     let Some(index) = sources.add_without_end(name, Origin::Macro(call), Arc::new(text)) else {
         return Err(StatementAbort::Stop);
     };
     if asm.recorder.keeps_references {
-        asm.recorder.expansion(asm.sources.get(index).base, &origins);
+        let base = asm.sources.get(index).base;
+        asm.recorder.references.expansions.push(references::Expansion { base, origins });
     }
-    origins.clear();
-    asm.recorder.origins = origins;
     let mut frame = Frame::new(FrameKind::Macro, &asm.sources, index);
     frame.call = Some(place);
     frame.resume_at = tail;

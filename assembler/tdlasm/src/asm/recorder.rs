@@ -6,7 +6,7 @@ use super::pass::Pass;
 use crate::listing::{
     BYTES_A_ROW, Listing, ListingControl, ListingDirective, ListingLine, RowBreak,
 };
-use crate::references::{Expansion, ReferenceRole, References, TextOrigin};
+use crate::references::{ReferenceRole, References};
 use crate::source::Span;
 
 #[derive(Debug, Default)]
@@ -23,8 +23,6 @@ pub(super) struct Recorder {
     pub(super) references: References,
     /// References in the current module. Their names get their final numbers at its end.
     pub(super) unnumbered: Vec<(NameId, Span, ReferenceRole)>,
-    /// The origins of the macro text being expanded; the buffer is reused.
-    pub(super) origins: Vec<TextOrigin>,
 }
 
 impl Recorder {
@@ -86,13 +84,6 @@ impl Recorder {
         let statement = self.listing.lines.len() as u32;
         self.listing.breaks.push(RowBreak { statement, offset, bytes, is_full });
         self.row_start = bytes;
-    }
-
-    /// Records where the parts of the text of a macro call were written.
-    pub(super) fn expansion(&mut self, base: u32, origins: &[TextOrigin]) {
-        let first = self.references.pieces.len() as u32;
-        self.references.pieces.extend_from_slice(origins);
-        self.references.expansions.push(Expansion { base, first });
     }
 
     pub(super) fn reference(&mut self, name: NameId, span: Span, role: ReferenceRole) {

@@ -205,32 +205,15 @@ pub(super) fn skip_to_next_block(cursor: &mut Cursor<'_>) {
 }
 
 /// Returns the offset of the first unmatched bracket in a comment or quoted text.
-pub(super) fn unmatched_bracket(text: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    while at < text.len() {
-        // Text is skipped by counting brackets alone, so a bracket in a string or comment moves the
-        // end of the skipped part, and the source means different things when it is assembled and
-        // when it is skipped. Pairs within one comment do no harm.
-        let end = match text[at] {
-            b';' => at + memchr::memchr2(b'\n', b'\r', &text[at..]).unwrap_or(text.len() - at),
-            quote @ (b'\'' | b'"') => quoted_end(text, at, quote),
-            _ => at + 1,
-        };
-        if let Some(unmatched) = unmatched_in(&text[at..end]) {
-            // A single character that is neither quote nor comment is code.
-            if end > at + 1 {
-                return Some(at + unmatched);
-            }
-        }
-        at = end;
-    }
-    None
-}
-
-/// Returns the offset after the closing quote, or after the opening one if the line ends first.
-fn quoted_end(text: &[u8], at: usize, quote: u8) -> usize {
-    let line = memchr::memchr2(b'\n', b'\r', &text[at..]).map_or(text.len(), |length| at + length);
-    memchr::memchr(quote, &text[at + 1..line]).map_or(at + 1, |length| at + length + 2)
+///
+/// Text is skipped by counting brackets alone, so a bracket in a string or comment moves the end of
+/// the skipped part, and the source means different things when it is assembled and when it is
+/// skipped. Pairs within one comment do no harm.
+fn unmatched_bracket(text: &[u8]) -> Option<usize> {
+    lex::comments_and_quotes(text).find_map(|skipped| {
+        let start = skipped.start;
+        unmatched_in(&text[skipped]).map(|at| start + at)
+    })
 }
 
 fn unmatched_in(text: &[u8]) -> Option<usize> {

@@ -37,10 +37,9 @@ impl Suggestion {
     /// Adds the suggestion to a message about a word whose operands begin at offset `operands`.
     pub(super) fn add_to(self, diagnostic: Diagnostic, word: Span, operands: u32) -> Diagnostic {
         let diagnostic = diagnostic.help(self.help);
-        let end = if self.replaced_operand_bytes == 0 {
-            word.end
-        } else {
-            operands + self.replaced_operand_bytes as u32
+        let end = match self.replaced_operand_bytes {
+            0 => word.end,
+            count => operands + count as u32,
         };
         let span = Span::new(word.start, end);
         match self.text {
@@ -96,26 +95,23 @@ pub(super) fn suggest_label(names: &mut NameTable, word: &str, rest: &[u8]) -> O
     if rest.starts_with(b"_") {
         return foreign_operation(rest).map(|help| Suggestion::without_fix(help.into()));
     }
-    let (_, next) = lex::symbol(rest.trim_ascii_start()).ok()?;
+    let (behind, next) = lex::symbol(rest.trim_ascii_start()).ok()?;
     let label = format!("{word}:");
     let shown = String::from_utf8_lossy(next).to_ascii_uppercase();
-    if matches!(&*shown, "EQU" | ".EQU") {
-        let value = String::from_utf8_lossy(&rest.trim_ascii_start()[next.len()..]);
-        let help = format!("assign a value by =: write {word} = {}", value.trim());
-        let replaced_operand_bytes = rest.len() - rest.trim_ascii_start().len() + next.len();
+    let operands = String::from_utf8_lossy(behind.trim_ascii());
+    let assigns = match &*shown {
+        "EQU" | ".EQU" => true,
+        // With two operands SET is an instruction.
+        "SET" | "DEFL" | ".SET" => !operands.is_empty() && !operands.contains(','),
+        _ => false,
+    };
+    if assigns {
+        let help = format!("assign a value by =: write {word} = {operands}");
+        let replaced_operand_bytes = rest.len() - behind.len();
         return Some(Suggestion { help, text: Some(format!("{word} =")), replaced_operand_bytes });
     }
-    let operands = &rest.trim_ascii_start()[next.len()..];
-    let is_set = matches!(&*shown, "SET" | "DEFL" | ".SET") && !operands.contains(&b',');
-    if is_set && !operands.trim_ascii().is_empty() {
-        let value = String::from_utf8_lossy(operands.trim_ascii()).into_owned();
-        return Some(Suggestion::without_fix(format!(
-            "assign a value by =: write {word} = {value}"
-        )));
-    }
     if shown == "MACRO" {
-        let parameters = String::from_utf8_lossy(operands.trim_ascii()).into_owned();
-        let help = format!("define a macro by .DEFINE {word}[{parameters}]=[ and a closing ]");
+        let help = format!("define a macro by .DEFINE {word}[{operands}]=[ and a closing ]");
         return Some(Suggestion::without_fix(help));
     }
     let name = names.intern(next);
@@ -145,12 +141,8 @@ pub(super) fn suggest_operator(
     if let Some(here) = foreign(&word) {
         let help = format!("this dialect has {here}");
         // Several words are a choice or an explanation, and no replacement.
-        let is_one = !here.contains(' ');
-        return Some(if is_one {
-            Suggestion::with_fix(help, here)
-        } else {
-            Suggestion::without_fix(help)
-        });
+        let text = (!here.contains(' ')).then(|| here.to_owned());
+        return Some(Suggestion { text, ..Suggestion::without_fix(help) });
     }
     let directives = Directive::NAMES.iter().map(|name| name.0);
     similar_word(&word, FORMS.iter().map(|form| form.mnemonic).chain(directives))

@@ -68,9 +68,7 @@ impl LintLevels {
     ///
     /// Returns [`LevelError`] if no diagnostic has that name.
     pub fn deny(&mut self, name: &str) -> Result<(), LevelError> {
-        let code = Some(message(name)?);
-        self.rules.push(LintRule { code, severity: Some(Severity::Error) });
-        Ok(())
+        self.add(&format!("error={name}"))
     }
 
     /// Hides a warning.

@@ -6,7 +6,7 @@
 
 use super::Image;
 use super::records::{
-    HexError, RecordFile, RecordProblem, Records, checked_bytes, digits, read, read_image, records,
+    HexError, LARGE_END, RecordFile, Records, Z80_END, checked_bytes, read, records, sum,
 };
 
 /// Data bytes per record, in Intel's form and in TDL's.
@@ -41,10 +41,11 @@ pub fn tdl_hex(image: &Image, entry: Option<u16>) -> String {
 
 fn record(text: &mut String, address: u16, kind: u8, data: &[u8]) {
     let [high, low] = address.to_be_bytes();
-    text.push(':');
     let count = u8::try_from(data.len()).expect("a record holds at most 255 bytes");
-    let sum = digits(text, [count, high, low, kind].into_iter().chain(data.iter().copied()));
-    digits(text, [sum.wrapping_neg()]);
+    let mut bytes = [&[count, high, low, kind], data].concat();
+    bytes.push(sum(&bytes).wrapping_neg());
+    text.push(':');
+    text.push_str(&hex::encode_upper(bytes));
 }
 
 const MISSING_END: &str = "the end record (type 01) is missing";
@@ -58,7 +59,7 @@ const MISSING_END: &str = "the end record (type 01) is missing";
 /// Returns [`HexError`] for the first invalid line, for records behind the end record, that
 /// contradict each other or pass FFFFh, or if there is no end record.
 pub fn parse_intel_hex(text: &str) -> Result<(Image, Option<u16>), HexError> {
-    read_image(text, MISSING_END, parse_record)
+    read(text, MISSING_END, Z80_END, parse_record).map(RecordFile::into_image)
 }
 
 /// Parses Intel HEX with addresses of up to 32 bits, as of ROM chips larger than 64 KiB.
@@ -67,10 +68,10 @@ pub fn parse_intel_hex(text: &str) -> Result<(Image, Option<u16>), HexError> {
 ///
 /// As [`parse_intel_hex`], but for FFFFFFFFh.
 pub fn parse_large_intel_hex(text: &str) -> Result<RecordFile, HexError> {
-    read(text, MISSING_END, parse_record)
+    read(text, MISSING_END, LARGE_END, parse_record)
 }
 
-fn parse_record(records: &mut Records, line: usize, record: &str) -> Result<(), RecordProblem> {
+fn parse_record(records: &mut Records, line: usize, record: &str) -> Result<(), String> {
     let digits = record.strip_prefix(':').ok_or("a record starts with a colon")?;
     let bytes = checked_bytes(digits, 5, 0)?;
     let (&[_, high, low, kind], data) = bytes.split_first_chunk().ok_or("too short")?;
@@ -83,11 +84,11 @@ fn parse_record(records: &mut Records, line: usize, record: &str) -> Result<(), 
         // Segment and offset of the start, as an 8086's CS and IP.
         (3, &[cs_high, cs_low, ip_high, ip_low]) => {
             let segment = u32::from(u16::from_be_bytes([cs_high, cs_low])) << 4;
-            records.set_start(segment + u32::from(u16::from_be_bytes([ip_high, ip_low])));
+            records.start = Some(segment + u32::from(u16::from_be_bytes([ip_high, ip_low])));
         }
         // The upper 16 of 32 bits of later addresses.
         (4, &[high, low]) => records.base = u32::from(u16::from_be_bytes([high, low])) << 16,
-        (5, &[a, b, c, d]) => records.set_start(u32::from_be_bytes([a, b, c, d])),
+        (5, &[a, b, c, d]) => records.start = Some(u32::from_be_bytes([a, b, c, d])),
         (2..=5, _) => {
             return Err("a record of type 02 or 04 has 2 bytes, one of type 03 or 05 has 4".into());
         }
@@ -161,7 +162,8 @@ mod tests {
         let (first, second) = (":018000003E41\n", ":018001003F3F\n");
         for end in [":00000001FF\n", ":0000000000\n"] {
             let error = parse_intel_hex(&format!("{first}{end}\n{second}")).expect_err("joined");
-            assert_eq!((error.line, error.problem), (4, RecordProblem::AfterEnd(2)));
+            assert_eq!(error.line, 4);
+            assert!(error.problem.starts_with("a record after the end record in line 2"));
             assert!(parse_intel_hex(&format!("{first}{end}the end\n")).is_err());
             // CP/M fills the last sector with 1AH; a tape ends with zeros.
             let padded = format!("\0\0{first}{end}\n\x1A\x1A\0\0");

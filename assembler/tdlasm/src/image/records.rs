@@ -7,7 +7,6 @@
 #![deny(clippy::cast_possible_truncation)]
 
 use std::collections::HashMap;
-use std::fmt::Write;
 
 use super::{Image, ImageRun};
 
@@ -18,61 +17,8 @@ use super::{Image, ImageRun};
 pub struct HexError {
     /// The line, from 1.
     pub line: usize,
-    /// The cause.
-    pub problem: RecordProblem,
-}
-
-/// The cause of a [`HexError`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RecordProblem {
-    /// The line is not a record, or a damaged one.
-    #[error("{0}")]
-    Invalid(&'static str),
-    /// The checksum is not that of the bytes.
-    #[error(
-        "its checksum is {found:02X}H, but its bytes give {expected:02X}H; copy the file again"
-    )]
-    Checksum {
-        /// The checksum of the record.
-        found: u8,
-        /// The checksum of its bytes.
-        expected: u8,
-    },
-    /// A record follows the end record, which is in this line.
-    #[error(
-        "a record after the end record in line {0}: convert joined files one by one, or delete \
-         the lines that are not of the program"
-    )]
-    AfterEnd(usize),
-    /// The record has another byte for an address than an earlier line.
-    #[error(
-        "the byte at {address:04X}H is {byte:02X}H, but {earlier:02X}H in line {earlier_line}: two \
-         parts of the program overlap"
-    )]
-    Overlap {
-        /// The address.
-        address: u32,
-        /// The byte of the record.
-        byte: u8,
-        /// The byte of the earlier record.
-        earlier: u8,
-        /// The line of the earlier record.
-        earlier_line: usize,
-    },
-    /// A record with the number of data records, and the number of those before it.
-    #[error("{stated} data records are stated, but {found} precede: lines are missing")]
-    Count {
-        /// The number in the record.
-        stated: u32,
-        /// The number of data records before it.
-        found: usize,
-    },
-}
-
-impl From<&'static str> for RecordProblem {
-    fn from(problem: &'static str) -> Self {
-        Self::Invalid(problem)
-    }
+    /// The cause, as a sentence.
+    pub problem: String,
 }
 
 /// Returns the lines that are not empty, with their numbers. Tape leaders and CP/M's padding of the
@@ -96,35 +42,24 @@ fn low_word(distance: usize) -> u16 {
     u16::from_le_bytes([low, high])
 }
 
-/// Appends the bytes of a record as digits, and returns their sum.
-pub(super) fn digits(text: &mut String, bytes: impl IntoIterator<Item = u8>) -> u8 {
-    let mut sum = 0u8;
-    for byte in bytes {
-        sum = sum.wrapping_add(byte);
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02X}");
-    }
-    sum
+/// Returns the sum of some bytes, modulo 256.
+pub(super) fn sum(bytes: &[u8]) -> u8 {
+    bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
 
-/// Returns the bytes of a record that has `more` bytes than its count, whose sum is `sum`, without
+/// Returns the bytes of a record that has `more` bytes than its count, whose sum is `total`, without
 /// the checksum.
-pub(super) fn checked_bytes(text: &str, more: usize, sum: u8) -> Result<Vec<u8>, RecordProblem> {
-    let pair = |pair: &[u8]| {
-        // `from_str_radix` allows a sign.
-        let is_digits = pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit);
-        let text = std::str::from_utf8(pair).ok().filter(|_| is_digits)?;
-        u8::from_str_radix(text, 16).ok()
-    };
-    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
-    let mut bytes = bytes.ok_or("not hexadecimal digits in pairs")?;
+pub(super) fn checked_bytes(text: &str, more: usize, total: u8) -> Result<Vec<u8>, String> {
+    let mut bytes = hex::decode(text).map_err(|_| "not hexadecimal digits in pairs")?;
     if bytes.first().is_none_or(|count| usize::from(*count) + more != bytes.len()) {
         return Err("the length of the record does not match its count".into());
     }
     let found = bytes.pop().unwrap_or_default();
-    let expected = bytes.iter().fold(sum, |left, byte| left.wrapping_sub(*byte));
+    let expected = total.wrapping_sub(sum(&bytes));
     if found != expected {
-        return Err(RecordProblem::Checksum { found, expected });
+        return Err(format!(
+            "its checksum is {found:02X}H, but its bytes give {expected:02X}H; copy the file again"
+        ));
     }
     Ok(bytes)
 }
@@ -138,42 +73,38 @@ pub struct RecordFile {
     pub start: Option<u32>,
 }
 
-/// Reads the records of a text with `add`.
+impl RecordFile {
+    /// Returns the image, and the start address if it is within the 64 KiB of a Z80.
+    pub(super) fn into_image(self) -> (Image, Option<u16>) {
+        let runs = self.data.into_iter().filter_map(|(address, bytes)| {
+            Some(ImageRun { address: u16::try_from(address).ok()?, bytes })
+        });
+        (Image::new(runs), self.start.and_then(|start| u16::try_from(start).ok()))
+    }
+}
+
+/// The end of the addresses of a Z80, and of those of 32 bits.
+pub(super) const Z80_END: u64 = 0x1_0000;
+pub(super) const LARGE_END: u64 = 0x1_0000_0000;
+
+/// Reads the records of a text with `add`; data must end at `limit`.
 pub(super) fn read(
     text: &str,
-    missing_end: &'static str,
-    add: impl Fn(&mut Records, usize, &str) -> Result<(), RecordProblem>,
-) -> Result<RecordFile, HexError> {
-    let records = read_all(text, missing_end, u64::from(u32::MAX) + 1, add)?;
-    let data = records.data.into_iter().map(|record| (record.address, record.bytes)).collect();
-    Ok(RecordFile { data, start: records.start })
-}
-
-/// Reads the records of a text with `add`, and returns the image and the start address, both within
-/// the 64 KiB of a Z80.
-pub(super) fn read_image(
-    text: &str,
-    missing_end: &'static str,
-    add: impl Fn(&mut Records, usize, &str) -> Result<(), RecordProblem>,
-) -> Result<(Image, Option<u16>), HexError> {
-    let records = read_all(text, missing_end, 0x1_0000, add)?;
-    let runs = records.data.into_iter().filter_map(|record| {
-        Some(ImageRun { address: u16::try_from(record.address).ok()?, bytes: record.bytes })
-    });
-    Ok((Image::new(runs), records.start.and_then(|start| u16::try_from(start).ok())))
-}
-
-fn read_all(
-    text: &str,
-    missing_end: &'static str,
+    missing_end: &str,
     limit: u64,
-    add: impl Fn(&mut Records, usize, &str) -> Result<(), RecordProblem>,
-) -> Result<Records, HexError> {
+    add: impl Fn(&mut Records, usize, &str) -> Result<(), String>,
+) -> Result<RecordFile, HexError> {
     let mut records = Records { limit, ..Records::default() };
     let mut last_line = 0;
     for (line, record) in lines(text) {
         last_line = line;
-        let added = records.check_open().and_then(|()| add(&mut records, line, record));
+        let added = match records.end_line {
+            None => add(&mut records, line, record),
+            Some(end) => Err(format!(
+                "a record after the end record in line {end}: convert joined files one by one, or \
+                 delete the lines that are not of the program"
+            )),
+        };
         added.map_err(|problem| HexError { line, problem })?;
     }
     if records.end_line.is_none() {
@@ -181,7 +112,8 @@ fn read_all(
     }
     records.check_counts()?;
     check_overlaps(&records.data)?;
-    Ok(records)
+    let data = records.data.into_iter().map(|record| (record.address, record.bytes)).collect();
+    Ok(RecordFile { data, start: records.start })
 }
 
 /// A data record.
@@ -200,7 +132,7 @@ pub(super) struct Records {
     /// The end of the addresses that data may have.
     limit: u64,
     counts: Vec<Count>,
-    start: Option<u32>,
+    pub(super) start: Option<u32>,
     end_line: Option<usize>,
 }
 
@@ -223,42 +155,28 @@ impl Records {
     fn check_counts(&self) -> Result<(), HexError> {
         let next = self.counts.iter().skip(1).map(|count| count.before).chain([self.data.len()]);
         for (count, next) in self.counts.iter().zip(next) {
-            let stated = count.stated as usize;
-            if stated != count.before && stated != next - count.before {
-                let (stated, found) = (count.stated, count.before);
-                let problem = RecordProblem::Count { stated, found };
-                return Err(HexError { line: count.line, problem });
+            let (line, stated, found) = (count.line, count.stated as usize, count.before);
+            if stated != found && stated != next - found {
+                let problem = format!(
+                    "{stated} data records are stated, but {found} precede: lines are missing"
+                );
+                return Err(HexError { line, problem });
             }
         }
         Ok(())
     }
 
-    /// Returns an error if the end record precedes this line.
-    fn check_open(&self) -> Result<(), RecordProblem> {
-        self.end_line.map_or(Ok(()), |line| Err(RecordProblem::AfterEnd(line)))
-    }
-
     /// Adds a data record.
-    pub(super) fn add(
-        &mut self,
-        line: usize,
-        address: u32,
-        data: &[u8],
-    ) -> Result<(), RecordProblem> {
+    pub(super) fn add(&mut self, line: usize, address: u32, data: &[u8]) -> Result<(), String> {
         let address = u64::from(self.base) + u64::from(address);
         let fits = address + data.len() as u64 <= self.limit;
         let limit_passed = match self.limit {
-            0x1_0000 => "data passes address FFFFH",
+            Z80_END => "data passes address FFFFH",
             _ => "data passes address FFFFFFFFH",
         };
         let address = u32::try_from(address).ok().filter(|_| fits).ok_or(limit_passed)?;
         self.data.push(DataRecord { line, address, bytes: data.to_vec() });
         Ok(())
-    }
-
-    /// Sets the start address by a record of its own.
-    pub(super) fn set_start(&mut self, start: u32) {
-        self.start = Some(start);
     }
 
     /// Adds the end record. The start address 0 means none.
@@ -277,8 +195,10 @@ fn check_overlaps(records: &[DataRecord]) -> Result<(), HexError> {
         for (address, byte) in (record.address..=u32::MAX).zip(&record.bytes) {
             let (earlier, earlier_line) = *known.entry(address).or_insert((*byte, record.line));
             if earlier != *byte {
-                let problem =
-                    RecordProblem::Overlap { address, byte: *byte, earlier, earlier_line };
+                let problem = format!(
+                    "the byte at {address:04X}H is {byte:02X}H, but {earlier:02X}H in line \
+                     {earlier_line}: two parts of the program overlap"
+                );
                 return Err(HexError { line: record.line, problem });
             }
         }

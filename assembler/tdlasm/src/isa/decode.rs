@@ -1,6 +1,6 @@
 //! The instruction decoder, with lookup tables built from the instruction table on first use.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use super::{FORMS, Form, Prefix, Register, Slot, Status};
 
@@ -34,7 +34,7 @@ impl Decoded {
 /// The meaning of an opcode.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    form: u16,
+    form: &'static Form,
     registers: [Option<Register>; 2],
     number: u8,
 }
@@ -45,25 +45,21 @@ const PREFIXES: [&[u8]; 7] =
 
 type Page = [Option<Entry>; 256];
 
-fn pages() -> &'static [Page; 7] {
-    static PAGES: OnceLock<Box<[Page; 7]>> = OnceLock::new();
-    PAGES.get_or_init(|| {
-        let mut pages = Box::new([[None; 256]; 7]);
-        for (at, form) in FORMS.iter().enumerate().filter(|(_, form)| form.status != Status::Alias)
-        {
-            add_form(&mut pages, at as u16, form);
-        }
-        pages
-    })
-}
+static PAGES: LazyLock<Box<[Page; 7]>> = LazyLock::new(|| {
+    let mut pages = Box::new([[None; 256]; 7]);
+    for form in FORMS.iter().filter(|form| form.status != Status::Alias) {
+        add_form(&mut pages, form);
+    }
+    pages
+});
 
-fn add_form(pages: &mut [Page; 7], at: u16, form: &Form) {
+fn add_form(pages: &mut [Page; 7], form: &'static Form) {
     for first in operand_encodings(form.slots[0]) {
         for second in operand_encodings(form.slots[1]) {
             let registers = [first.0, second.0];
             // A bit or restart number stands in the opcode where other operands have a register.
             let number = if first.0.is_none() { first.1 >> 3 } else { 0 };
-            let entry = Entry { form: at, registers, number };
+            let entry = Entry { form, registers, number };
             pages[page(form, registers)][usize::from(form.opcode | first.1 | second.1)] =
                 Some(entry);
         }
@@ -112,8 +108,8 @@ pub fn decode(bytes: &[u8]) -> Option<Decoded> {
     let prefix = PREFIXES[page].len();
     // With both prefixes the displacement precedes the opcode.
     let opcode_at = prefix + usize::from(page > 4);
-    let entry = pages()[page][usize::from(*bytes.get(opcode_at)?)]?;
-    let form = &FORMS[usize::from(entry.form)];
+    let entry = PAGES[page][usize::from(*bytes.get(opcode_at)?)]?;
+    let form = entry.form;
     let mut length = opcode_at + 1;
     let mut displacement = if page > 4 { bytes[prefix] as i8 } else { 0 };
     let mut value = u16::from(entry.number);
@@ -149,7 +145,7 @@ mod tests {
     fn every_page_has_its_documented_opcodes() {
         // Zilog documents 252 opcodes without prefix, 248 with CB, 39 with DD and FD, 31 with DD CB
         // and FD CB. Of the 58 with ED two have no name here; two undocumented ones have.
-        let counts = pages().each_ref().map(|page| page.iter().flatten().count());
+        let counts = PAGES.each_ref().map(|page| page.iter().flatten().count());
         assert_eq!(counts, [252, 248, 58, 39, 39, 31, 31]);
     }
 

@@ -1,6 +1,6 @@
 //! Computes the checksums of a layout and writes them into the image.
 
-use super::error::{Errors, LinkError};
+use super::error::Errors;
 use super::layout::{Checksum, Layout};
 use super::symbols::SymbolTable;
 use crate::image::{Image, ImageRun};
@@ -25,12 +25,16 @@ pub(super) fn write(
     for rule in &layout.checksums {
         if let Some(address) = rule.place().map(|at| at as u16).find(|at| image.byte(*at).is_some())
         {
-            let near = symbols.nearest(address).map(|(symbol, _)| symbol.name.to_string());
-            errors.push(|| LinkError::Checksum {
-                kind: rule.kind.name(),
-                at: rule.at,
-                address,
-                near,
+            errors.push("L007", || {
+                let near = symbols.nearest(address);
+                let near =
+                    near.map_or(String::new(), |(symbol, _)| format!(", after {}", symbol.name));
+                format!(
+                    "the {} checksum at {:04X}H has no place: the program has a byte at \
+                     {address:04X}H{near}",
+                    rule.kind.name(),
+                    rule.at
+                )
             });
             continue;
         }

@@ -2,17 +2,16 @@
 
 #![deny(clippy::cast_possible_truncation)]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::error::{Errors, LinkError, Site};
+use super::error::Errors;
 use super::placement::Placement;
 use super::symbols::SymbolTable;
 use crate::image::ImageRun;
 use crate::module::{Base, Module, Reloc, RelocKind, Section};
 
-/// The number of uses shown for an undefined symbol, and of undefined symbols with uses shown.
+/// The number of uses shown for an undefined symbol.
 const USES_SHOWN: usize = 3;
-const NAMES_SHOWN: usize = 100;
 
 /// A run of bytes at its final address, and the module that owns it.
 pub(super) struct PlacedRun {
@@ -28,24 +27,25 @@ pub(super) fn patched_runs(
     errors: &mut Errors,
 ) -> Vec<PlacedRun> {
     let mut runs = Vec::new();
-    let mut undefined = Undefined::default();
+    // Module and address of the uses of each undefined symbol.
+    let mut undefined: BTreeMap<String, Vec<(usize, u16)>> = BTreeMap::new();
     for (number, module) in modules.iter().enumerate() {
         for section in &module.sections {
             let base = placement.address(number, section.kind).unwrap_or(0);
             let mut bytes: Vec<Vec<u8>> = section.runs.iter().map(|r| r.bytes.clone()).collect();
             for reloc in &section.relocs {
-                let site = || symbols.site(number, base.wrapping_add(reloc.offset));
-                match symbols.value_of(reloc.target, (number, module), placement) {
-                    Some(value) => {
-                        let next = base.wrapping_add(reloc.offset).wrapping_add(1);
-                        match encoded(reloc.kind, value, next) {
-                            Ok(field) => store(section, &mut bytes, reloc.offset, &field),
-                            Err((value, field)) => {
-                                errors.push(|| LinkError::Range { value, field, site: site() });
-                            }
-                        }
-                    }
-                    None => undefined.add(name_of(module, reloc), site),
+                let address = base.wrapping_add(reloc.offset);
+                let Some(value) = symbols.value_of(reloc.target, (number, module), placement)
+                else {
+                    let uses = undefined.entry(name_of(module, reloc)).or_default();
+                    uses.push((number, address));
+                    continue;
+                };
+                match encoded(reloc.kind, value, address.wrapping_add(1)) {
+                    Ok(field) => store(section, &mut bytes, reloc.offset, &field),
+                    Err((value, field)) => errors.push("L006", || {
+                        format!("{value} does not fit {field} in {}", symbols.site(number, address))
+                    }),
                 }
             }
             runs.extend(section.runs.iter().zip(bytes).map(|(run, bytes)| PlacedRun {
@@ -54,33 +54,14 @@ pub(super) fn patched_runs(
             }));
         }
     }
-    for (name, uses) in undefined.uses {
-        errors.push(|| LinkError::Undefined { name, uses });
+    for (name, uses) in undefined {
+        errors.push("L001", || {
+            let uses = uses.iter().take(USES_SHOWN);
+            let uses: Vec<String> = uses.map(|(module, at)| symbols.site(*module, *at)).collect();
+            format!("no module defines {name}; it is used in {}", uses.join("; "))
+        });
     }
-    errors.leave_out(undefined.others.len());
     runs
-}
-
-#[derive(Default)]
-struct Undefined {
-    uses: BTreeMap<String, Vec<Site>>,
-    /// Symbols that are only counted.
-    others: BTreeSet<String>,
-}
-
-impl Undefined {
-    /// The position of a use is computed only if it is shown, since finding its label searches all
-    /// symbols.
-    fn add(&mut self, name: String, site: impl FnOnce() -> Site) {
-        if self.uses.len() >= NAMES_SHOWN && !self.uses.contains_key(&name) {
-            self.others.insert(name);
-            return;
-        }
-        let uses = self.uses.entry(name).or_default();
-        if uses.len() < USES_SHOWN {
-            uses.push(site());
-        }
-    }
 }
 
 /// Returns the bytes of a field with a value, or the value that does not fit and what fits. `next`

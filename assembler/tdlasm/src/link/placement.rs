@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::error::{Errors, LinkError};
+use super::error::Errors;
 use super::layout::{Layout, Region, Rule};
 use crate::module::{Module, SectionKind, SymbolValue};
 
@@ -117,7 +117,7 @@ impl Placement {
             let align = if size == 0 { 1 } else { u32::from(rule.align) };
             let address = next.next_multiple_of(align);
             if address + size > region.end() {
-                errors.push(|| overflow(module, rule.section, region, address, size));
+                errors.push("L004", || overflow(module, rule.section, region, address, size));
             }
             // After an overflow the following sections are placed as if it had fitted, so that each
             // message is about its own section. The truncated address is never used, since nothing
@@ -141,16 +141,15 @@ impl Placement {
         let region = rule
             .and_then(|rule| layout.regions.iter().position(|region| region.name == rule.region));
         for (name, (module, size)) in sizes {
-            let section = "the shared area";
+            let area = format!("the shared area of module {module}");
             let Some(at) = region else {
-                errors.push(|| LinkError::Unplaced { module, section });
+                errors.push("L003", || unplaced(&area));
                 continue;
             };
             let excess = (next[at] + size).saturating_sub(layout.regions[at].end());
             if excess > 0 {
-                let region = layout.regions[at].name.clone();
-                let near = Some(name);
-                errors.push(|| LinkError::Overflow { module, section, region, excess, near });
+                let region = &layout.regions[at];
+                errors.push("L004", || too_long(&area, excess, region, Some(&name)));
                 continue;
             }
             self.commons.insert(name, next[at] as u16);
@@ -162,9 +161,7 @@ impl Placement {
         for (module, addresses) in modules.iter().zip(&mut self.addresses) {
             for section in &module.sections {
                 if addresses[section.kind as usize].is_none() && section.size > 0 {
-                    let module = module.name.clone();
-                    let section = section.kind.tdl_name();
-                    errors.push(|| LinkError::Unplaced { module, section });
+                    errors.push("L003", || unplaced(&section_of(module, section.kind)));
                 }
             }
             // Sections that are still without an address are empty or have been reported. With
@@ -190,23 +187,33 @@ fn common_sizes(modules: &[Module]) -> BTreeMap<String, (String, u32)> {
     sizes
 }
 
+fn section_of(module: &Module, kind: SectionKind) -> String {
+    format!("{} of module {}", kind.tdl_name(), module.name)
+}
+
+fn unplaced(section: &str) -> String {
+    format!("no rule of the layout places {section}; add a [[place]] for it")
+}
+
+/// Returns the error about a section that passes the end of its region, with the last label that
+/// still fits.
 fn overflow(
     module: &Module,
     kind: SectionKind,
     region: &Region,
     address: u32,
     size: u32,
-) -> LinkError {
+) -> String {
     let room = region.end().saturating_sub(address);
     let edge = module.symbols.iter().filter_map(|symbol| match symbol.value {
         SymbolValue::InSection(of, at) if of == kind && u32::from(at) <= room => Some((at, symbol)),
         _ => None,
     });
-    LinkError::Overflow {
-        module: module.name.clone(),
-        section: kind.tdl_name(),
-        region: region.name.clone(),
-        excess: size - room.min(size),
-        near: edge.max_by_key(|(at, _)| *at).map(|(_, symbol)| symbol.name.to_string()),
-    }
+    let near = edge.max_by_key(|(at, _)| *at).map(|(_, symbol)| symbol.name.as_str());
+    too_long(&section_of(module, kind), size - room.min(size), region, near)
+}
+
+fn too_long(section: &str, excess: u32, region: &Region, near: Option<&str>) -> String {
+    let near = near.map_or(String::new(), |near| format!("; the region ends after {near}"));
+    format!("{section} is {excess} bytes too long for region '{}'{near}", region.name)
 }

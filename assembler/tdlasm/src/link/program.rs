@@ -75,10 +75,7 @@ impl Program {
     pub fn symbol_file(&self) -> String {
         let mut addresses: Vec<_> = self.symbols.iter().filter(|s| s.is_address).collect();
         addresses.sort_by(|a, b| (a.value, &a.name).cmp(&(b.value, &b.name)));
-        addresses.iter().fold(String::new(), |mut text, symbol| {
-            let _ = writeln!(text, "{:04X} {}", symbol.value, symbol.name);
-            text
-        })
+        addresses.iter().map(|symbol| format!("{:04X} {}\n", symbol.value, symbol.name)).collect()
     }
 
     fn symbol_lines(&self) -> String {
@@ -87,12 +84,12 @@ impl Program {
             let key = |s: &LinkedSymbol| (!s.is_address, if s.is_address { s.value } else { 0 });
             (key(a), &a.name, &a.module).cmp(&(key(b), &b.name, &b.module))
         });
-        symbols.iter().fold(String::new(), |mut text, symbol| {
+        let line = |symbol: &&LinkedSymbol| {
             let kind = if symbol.is_address { 'H' } else { '=' };
             let module = symbol.module.as_deref().unwrap_or("(layout)");
-            let _ = writeln!(text, "{:04X}{kind}  {:<6}  {module}", symbol.value, symbol.name);
-            text
-        })
+            format!("{:04X}{kind}  {:<6}  {module}\n", symbol.value, symbol.name)
+        };
+        symbols.iter().map(line).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use super::error::{Errors, LinkError, Site};
+use super::error::Errors;
 use super::layout::Layout;
 use super::placement::Placement;
 use crate::module::{Base, Binding, Module, Place, SymbolValue, Target};
@@ -90,10 +90,13 @@ impl SymbolTable {
             if self.exported.contains_key(&symbol.name) {
                 let is_first =
                     |one: &&LinkedSymbol| one.name == symbol.name && one.binding != Binding::Local;
-                errors.push(|| LinkError::Duplicate {
-                    name: symbol.name.to_string(),
-                    first: definition(self.symbols.iter().find(is_first)),
-                    second: definition(Some(&symbol)),
+                errors.push("L002", || {
+                    let first = definition(self.symbols.iter().find(is_first));
+                    let second = definition(Some(&symbol));
+                    format!(
+                        "{} is defined twice: {first} and {second}; export it from one of them only",
+                        symbol.name
+                    )
                 });
             } else {
                 self.exported.insert(symbol.name.clone(), symbol.value);
@@ -118,18 +121,18 @@ impl SymbolTable {
         nearest(self.iter(), address)
     }
 
-    /// Returns the position of an address, with the nearest label of the module at or before it.
-    pub(super) fn site(&self, module: usize, address: u16) -> Site {
+    /// Describes an address by its module, and the nearest label of that at or before it.
+    pub(super) fn site(&self, module: usize, address: u16) -> String {
         let module = &self.modules[module];
         let is_own = |one: &&LinkedSymbol| {
             one.module.as_ref().is_some_and(|owner| Arc::ptr_eq(owner, module))
         };
-        let label = nearest(self.iter().filter(is_own), address);
-        Site {
-            module: module.to_string(),
-            label: label.map(|(label, distance)| (label.name.to_string(), distance)),
-            address,
-        }
+        let label = match nearest(self.iter().filter(is_own), address) {
+            Some((label, 0)) => format!(", at {}", label.name),
+            Some((label, distance)) => format!(", at {}+{distance}", label.name),
+            None => String::new(),
+        };
+        format!("module {module}{label} ({address:04X}H)")
     }
 
     /// Returns the value of a relocation of a module; `None` if no module defines its symbol.
@@ -161,8 +164,11 @@ fn nearest<'s>(
     below.max_by_key(|symbol| symbol.value).map(|symbol| (symbol, address - symbol.value))
 }
 
-/// Returns module and source line of a definition.
-fn definition(symbol: Option<&LinkedSymbol>) -> (String, Option<Place>) {
-    let module = symbol.and_then(|symbol| symbol.module.as_deref());
-    (module.unwrap_or("of the layout").into(), symbol.and_then(|symbol| symbol.place.clone()))
+/// Describes a definition by its module and source line.
+fn definition(symbol: Option<&LinkedSymbol>) -> String {
+    let module = symbol.and_then(|symbol| symbol.module.as_deref()).unwrap_or("of the layout");
+    match symbol.and_then(|symbol| symbol.place.as_ref()) {
+        Some(place) => format!("{}:{} (module {module})", place.file, place.line),
+        None => format!("module {module}"),
+    }
 }

@@ -105,49 +105,18 @@ impl<'a> Modern<'a> {
         }
     }
 
-    /// Appends address, bytes and T-states.
+    /// Appends address, bytes and T-states, which have [`CODE_WIDTH`] columns.
     fn code(&mut self, line: Option<&ListingLine>, bytes: &[u8], relocated: bool) {
-        let start = self.text.len();
-        if let Some(line) = line {
-            match line.value.filter(|_| line.bytes.is_empty()) {
-                Some(value) => self.hex(&value.number.to_be_bytes()),
-                None => self.address(line.address),
-            }
-        }
-        self.pad(start + 6);
-        self.hex(bytes);
-        if relocated && !bytes.is_empty() {
-            self.text.push('\'');
-        }
-        self.pad(start + CODE_WIDTH - 6);
-        // Writing to a string cannot fail.
-        let _ = match line.and_then(|line| line.clocks) {
-            None => Ok(()),
-            Some(clocks) if clocks.taken == clocks.not_taken => {
-                write!(self.text, "{:>5}", clocks.taken)
-            }
-            Some(clocks) => {
-                write!(self.text, "{:>5}", format!("{}/{}", clocks.taken, clocks.not_taken))
-            }
+        let address = line.map_or(String::new(), address);
+        let mark = if relocated && !bytes.is_empty() { "'" } else { "" };
+        let code = hex::encode_upper(bytes) + mark;
+        let clocks = match line.and_then(|line| line.clocks) {
+            None => String::new(),
+            Some(clocks) if clocks.taken == clocks.not_taken => clocks.taken.to_string(),
+            Some(clocks) => format!("{}/{}", clocks.taken, clocks.not_taken),
         };
-        self.pad(start + CODE_WIDTH);
-    }
-
-    fn address(&mut self, address: RelocValue) {
-        self.hex(&address.number.to_be_bytes());
-        match address.base {
-            0 => {}
-            1 => self.text.push('\''),
-            2 => self.text.push('*'),
-            3 => self.text.push('"'),
-            _ => self.text.push(':'),
-        }
-    }
-
-    fn hex(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            let _ = write!(self.text, "{byte:02X}");
-        }
+        // Writing to a string cannot fail.
+        let _ = write!(self.text, "{address:<6}{code:<14}{clocks:>5} ");
     }
 
     /// Appends line number, macro depth and text.
@@ -158,15 +127,27 @@ impl<'a> Modern<'a> {
         self.end_row();
     }
 
-    fn pad(&mut self, end: usize) {
-        self.text.extend(std::iter::repeat_n(' ', end.saturating_sub(self.text.len())));
-    }
-
     /// Ends a row and removes trailing blanks.
     fn end_row(&mut self) {
         self.text.truncate(self.text.trim_end_matches(' ').len());
         self.text.push('\n');
     }
+}
+
+/// Returns the value that a statement assigns, or its address.
+fn address(line: &ListingLine) -> String {
+    if let Some(value) = line.value.filter(|_| line.bytes.is_empty()) {
+        return format!("{:04X}", value.number);
+    }
+    let RelocValue { number, base } = line.address;
+    let mark = match base {
+        0 => "",
+        1 => "'",
+        2 => "*",
+        3 => "\"",
+        _ => ":",
+    };
+    format!("{number:04X}{mark}")
 }
 
 /// Returns the line that contains an offset, which is most often `next`.

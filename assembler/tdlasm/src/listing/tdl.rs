@@ -78,7 +78,7 @@ pub fn render_tdl(
     modules: &[Module],
     options: &TdlOptions,
 ) -> String {
-    let marks = marks::Marks::new(&listing.flags, sources);
+    let marks = marks::marks(&listing.flags, sources);
     let first_page = if listing.first_pass_error { 2 } else { 1 };
     let pages = page::Pages::new(&options.program, first_page);
     echo::Echo::new(listing, sources, modules, marks, options.listing_options, pages).run()

@@ -94,11 +94,11 @@ pub fn read_object(data: &[u8], name: &str) -> Result<Module, ObjectError> {
     if kind != (elf::EM_Z80, elf::ET_REL, Endianness::Little) {
         return Err(ObjectError::Kind);
     }
-    let mut notes = read_notes(&file)?;
-    let (symbols, numbers) = read_symbols(&file, notes.as_mut())?;
+    let notes = read_notes(&file)?;
+    let (symbols, numbers) = read_symbols(&file, notes.as_ref())?;
     let sections = read_sections(&file, notes.as_ref(), &numbers)?;
     let (name, lines, start) = match notes {
-        Some(notes) => (notes.name, notes.lines, notes.start),
+        Some(notes) => (notes.name.clone(), notes.line_table(), notes.start()),
         None => (name.to_owned(), Lines::default(), None),
     };
     let symbols = Arc::new(symbols);
@@ -114,7 +114,7 @@ fn read_notes(file: &Elf<'_>) -> Result<Option<TdlSection>, ObjectError> {
 /// Returns the symbols, and the meaning of each index of the file's symbol table.
 fn read_symbols(
     file: &Elf<'_>,
-    notes: Option<&mut TdlSection>,
+    notes: Option<&TdlSection>,
 ) -> Result<(Vec<Symbol>, HashMap<SymbolIndex, Base>), ObjectError> {
     let mut numbers = HashMap::new();
     let mut found = Vec::new();
@@ -154,7 +154,7 @@ fn read_symbols(
 /// Sorts symbols into the module's order, and adds their source lines and entry points.
 fn apply_notes(
     found: Vec<(SymbolIndex, Symbol)>,
-    notes: &mut TdlSection,
+    notes: &TdlSection,
 ) -> Result<Vec<(SymbolIndex, Symbol)>, ObjectError> {
     let names = found.iter().flat_map(|(_, symbol)| symbol.name.bytes().chain([0]));
     let names: Vec<u8> = names.collect();
@@ -163,9 +163,9 @@ fn apply_notes(
                        has no room for is lost with it (objcopy --remove-section .tdl)";
         return Err(ObjectError::TdlSection(changed.to_owned()));
     }
-    let numbers: Vec<u64> = found.iter().map(|(index, _)| index.0 as u64).collect();
+    let numbers: Vec<usize> = found.iter().map(|(index, _)| index.0).collect();
     let mut found: Vec<Option<_>> = found.into_iter().map(Some).collect();
-    let take = |note: SymbolNote| {
+    let take = |note: &SymbolNote| {
         let at = numbers.binary_search(&note.number).ok()?;
         let (index, mut symbol) = found[at].take()?;
         if note.is_entry {
@@ -174,10 +174,10 @@ fn apply_notes(
         if let (SymbolValue::Absolute(address), true) = (symbol.value, note.is_label) {
             symbol.value = SymbolValue::InSection(SectionKind::Absolute, address);
         }
-        symbol.place = note.place;
+        symbol.place = notes.place(note);
         Some((index, symbol))
     };
-    let ordered: Option<Vec<_>> = notes.symbols.drain(..).map(take).collect();
+    let ordered: Option<Vec<_>> = notes.symbols.iter().map(take).collect();
     ordered.ok_or_else(|| ObjectError::TdlSection("a symbol has the number of another".to_owned()))
 }
 
@@ -215,8 +215,8 @@ fn read_sections(
         if sections.iter().any(|section| section.kind == kind) {
             return Err(damaged()); // a module has one section of a kind
         }
-        let runs = match notes.and_then(|notes| notes.runs.iter().find(|(one, _)| *one == kind)) {
-            Some((_, runs)) => noted_runs(runs, data).ok_or_else(damaged)?,
+        let runs = match notes.and_then(|notes| notes.runs(kind)) {
+            Some(runs) => noted_runs(runs, data).ok_or_else(damaged)?,
             None if data.is_empty() => Vec::new(),
             None => vec![SectionRun { offset: 0, bytes: data.to_vec() }],
         };

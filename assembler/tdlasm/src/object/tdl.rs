@@ -28,7 +28,6 @@
 //! names, source places, space that is only reserved at fixed addresses, whether a symbol there is
 //! an address or a number, and whether `.END 0` or `.END` ends the module.
 
-mod error;
 mod module_builder;
 mod order;
 mod read;
@@ -36,7 +35,7 @@ mod record;
 mod stream;
 mod write;
 
-pub use error::{TdlProblem, TdlWriteError};
+pub use order::TdlWriteError;
 pub(crate) use read::looks_like_tdl;
 pub use read::{TdlError, read_tdl};
 pub use write::{tdl_losses, write_tdl};

@@ -1,5 +1,8 @@
 //! Lexer: nom parsers over bytes, since sources need not be UTF-8.
 
+use std::iter::{from_fn, once};
+use std::ops::Range;
+
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_while, take_while1};
 use nom::character::complete::{char, one_of};
@@ -94,26 +97,34 @@ pub fn delimited_text(input: &[u8]) -> Parsed<'_, &[u8]> {
     Ok((&input[end + 2..], &input[1..=end]))
 }
 
-/// Returns the brackets outside of comments and quoted constants, with their offsets.
-pub fn live_brackets(text: &[u8]) -> impl Iterator<Item = (usize, u8)> {
+/// Returns the ranges of the comments and quoted constants of a text.
+pub fn comments_and_quotes(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
-    std::iter::from_fn(move || {
+    from_fn(move || {
         while let Some(byte) = text.get(at).copied() {
-            let (here, rest) = (at, &text[at..]);
+            let (start, rest) = (at, &text[at..]);
             work::count(1);
             at += match byte {
                 b';' => memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()),
-                b'\'' | b'"' => match quoted(rest) {
-                    Ok((behind, _)) => rest.len() - behind.len(),
-                    Err(_) => 1,
-                },
+                b'\'' | b'"' => quoted(rest).map_or(1, |(behind, _)| rest.len() - behind.len()),
                 _ => 1,
             };
-            if matches!(byte, b'[' | b']') {
-                return Some((here, byte));
+            if at > start + 1 {
+                return Some(start..at);
             }
         }
         None
+    })
+}
+
+/// Returns the brackets outside of comments and quoted constants, with their offsets.
+pub fn live_brackets(text: &[u8]) -> impl Iterator<Item = (usize, u8)> {
+    let end = text.len();
+    let mut from = 0;
+    comments_and_quotes(text).chain(once(end..end)).flat_map(move |skipped| {
+        let start = std::mem::replace(&mut from, skipped.end);
+        let code = &text[start..skipped.start];
+        memchr::memchr2_iter(b'[', b']', code).map(move |at| (start + at, code[at]))
     })
 }
 

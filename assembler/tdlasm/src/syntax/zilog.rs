@@ -172,15 +172,21 @@ pub fn operand(text: &[u8]) -> (Given<'_>, Option<&[u8]>) {
 
 /// Returns the length of the part of a line before its comment.
 pub fn code_length(line: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(byte) = line.get(at) {
-        match byte {
-            b';' | b'\n' | b'\r' => break,
-            b'\'' | b'"' => at += quote_length(line, at),
-            _ => at += 1,
+    let mut ends = outside_quotes(line).filter(|(_, byte)| matches!(byte, b';' | b'\n' | b'\r'));
+    ends.next().map_or(line.len(), |(at, _)| at)
+}
+
+/// Returns the bytes that are outside of quotes, with their offsets.
+fn outside_quotes(line: &[u8]) -> impl Iterator<Item = (usize, u8)> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        while let Some(b'\'' | b'"') = line.get(next) {
+            next += quote_length(line, next);
         }
-    }
-    at
+        let at = next;
+        next += 1;
+        Some((at, *line.get(at)?))
+    })
 }
 
 /// Returns the length of the text in quotes at an offset of a line, or 1 for the prime of `AF'` and
@@ -197,13 +203,9 @@ pub fn split_operands(code: &[u8], angles: bool) -> Vec<(usize, usize)> {
     if code.trim_ascii().is_empty() {
         return parts;
     }
-    let (mut start, mut at, mut depth) = (0, 0, 0usize);
-    while let Some(byte) = code.get(at) {
+    let (mut start, mut depth) = (0, 0usize);
+    for (at, byte) in outside_quotes(code) {
         match byte {
-            b'\'' | b'"' => {
-                at += quote_length(code, at);
-                continue;
-            }
             b'<' if angles => depth += 1,
             b'>' if angles => depth = depth.saturating_sub(1),
             b'(' if !angles => depth += 1,
@@ -214,27 +216,21 @@ pub fn split_operands(code: &[u8], angles: bool) -> Vec<(usize, usize)> {
             }
             _ => {}
         }
-        at += 1;
     }
-    parts.push((start, at - start));
+    parts.push((start, code.len() - start));
     parts
 }
 
 /// Returns the inner part of an operand that is one parenthesis as a whole.
 fn inside_parentheses(operand: &[u8]) -> Option<&[u8]> {
     let inner = operand.strip_prefix(b"(")?.strip_suffix(b")")?;
-    let (mut at, mut depth) = (0, 0usize);
-    while let Some(byte) = inner.get(at) {
+    let mut depth = 0usize;
+    for (_, byte) in outside_quotes(inner) {
         match byte {
-            b'\'' | b'"' => {
-                at += quote_length(inner, at);
-                continue;
-            }
             b'(' => depth += 1,
             b')' => depth = depth.checked_sub(1)?,
             _ => {}
         }
-        at += 1;
     }
     Some(inner)
 }

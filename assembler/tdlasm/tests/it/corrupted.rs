@@ -137,8 +137,8 @@ fn objects_and_libraries_are_read_or_refused_and_what_is_read_is_linked_or_refus
         }
         let _ = read_executable(bytes);
         if let Ok(library) = read_library(bytes, "a") {
-            let first = library.members.first().map_or(Vec::new(), |first| first.modules.clone());
-            let _ = link(&pull(first, &[library], &layout), &layout);
+            let first = library.first().map_or(Vec::new(), |first| first.modules.clone());
+            let _ = link(&pull(first, &library, &layout), &layout);
         }
     });
 }

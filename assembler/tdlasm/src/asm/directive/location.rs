@@ -8,7 +8,7 @@ use super::super::lints;
 use super::super::slips;
 use super::super::statement_end::{StatementEnd, StatementResult};
 use super::misses_operand;
-use crate::diag::{Diagnostic, DiagnosticCode, Subject};
+use crate::diag::DiagnosticCode;
 use crate::listing::ListingControl;
 use crate::source::{Origin, Span, find_inserted};
 use crate::syntax::directive::Directive;
@@ -137,9 +137,8 @@ pub(in super::super) fn find_file(
     let found = find_inserted(asm.loader, &folders, name).map(|(_, path)| path);
     if found.is_none() {
         let message = format!("cannot find {name}, nor {name}.ASM");
-        let diagnostic = Diagnostic::new(DiagnosticCode::File, at, message);
-        let diagnostic = diagnostic.about(Subject::File(name.into()));
-        asm.report(diagnostic.help("-I FOLDER adds a folder to search"));
+        let help = "-I FOLDER adds a folder to search";
+        asm.error_with_help(DiagnosticCode::File, at, message, help);
     }
     found
 }

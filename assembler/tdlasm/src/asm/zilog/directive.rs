@@ -241,7 +241,7 @@ fn include_binary(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
             asm.code.write(&bytes);
         }
         Ok(_) => asm.error(DiagnosticCode::File, at, format!("{name} is larger than 64 KB")),
-        Err(error) => asm.unreadable(name, &error, at),
+        Err(error) => asm.unreadable(&name, &error, at),
     }
 }
 

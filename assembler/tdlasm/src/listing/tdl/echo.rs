@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::options::{ListedMacros, ListingControl, ListingDirective, ListingOptions};
 use super::super::statement::{Listing, ListingLine, RowBreak};
-use super::marks::Marks;
+use super::marks::{Mark, within};
 use super::page::Pages;
 use super::row::{PrintedRow, code_columns};
 use super::symbols;
@@ -30,7 +30,7 @@ pub(super) struct Echo<'a> {
     listing: &'a Listing,
     sources: &'a SourceMap,
     modules: &'a [Module],
-    marks: Marks,
+    marks: Vec<Mark>,
     /// The options of the command line, with which each module begins.
     initial: ListingOptions,
     options: ListingOptions,
@@ -75,7 +75,7 @@ impl<'a> Echo<'a> {
         listing: &'a Listing,
         sources: &'a SourceMap,
         modules: &'a [Module],
-        marks: Marks,
+        marks: Vec<Mark>,
         initial: ListingOptions,
         pages: Pages,
     ) -> Self {
@@ -357,7 +357,7 @@ impl<'a> Echo<'a> {
         let mut breaks = statement.breaks.iter().peekable();
         let mut from = 0;
         let mut coded = false;
-        for mark in self.marks.within(line.span.start, statement.marks_end) {
+        for mark in within(&self.marks, line.span.start, statement.marks_end) {
             while let Some(found) = breaks.next_if(|found| found.offset < mark.place) {
                 from = self.row_break(found, line, from);
             }

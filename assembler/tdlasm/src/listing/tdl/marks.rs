@@ -18,29 +18,23 @@ pub(super) struct Mark {
     pub(super) before_row: bool,
 }
 
-/// All marks, sorted by the start of their diagnostics.
-pub(super) struct Marks {
-    marks: Vec<Mark>,
+/// Returns all marks, sorted by the start of their diagnostics.
+pub(super) fn marks(flags: &[(DiagnosticCode, Span)], sources: &SourceMap) -> Vec<Mark> {
+    let found = flags.iter().enumerate();
+    let found = found.filter_map(|(order, (code, span))| mark(order, *code, *span, sources));
+    let mut marks: Vec<Mark> = found.collect();
+    pair_up(&mut marks);
+    marks.sort_by_key(|mark| mark.start);
+    marks
 }
 
-impl Marks {
-    pub(super) fn new(flags: &[(DiagnosticCode, Span)], sources: &SourceMap) -> Self {
-        let found = flags.iter().enumerate();
-        let found = found.filter_map(|(order, (code, span))| mark(order, *code, *span, sources));
-        let mut marks: Vec<Mark> = found.collect();
-        pair_up(&mut marks);
-        marks.sort_by_key(|mark| mark.start);
-        Self { marks }
-    }
-
-    /// Returns the marks whose diagnostics begin within a range, in their order.
-    pub(super) fn within(&self, start: u32, end: u32) -> Vec<Mark> {
-        let first = self.marks.partition_point(|mark| mark.start < start);
-        let within = self.marks[first..].iter().take_while(|mark| mark.start < end);
-        let mut within: Vec<Mark> = within.copied().collect();
-        within.sort_by_key(|mark| mark.order);
-        within
-    }
+/// Returns the marks whose diagnostics begin within a range, in the order of their flags.
+pub(super) fn within(marks: &[Mark], start: u32, end: u32) -> Vec<Mark> {
+    let first = marks.partition_point(|mark| mark.start < start);
+    let within = marks[first..].iter().take_while(|mark| mark.start < end);
+    let mut within: Vec<Mark> = within.copied().collect();
+    within.sort_by_key(|mark| mark.order);
+    within
 }
 
 /// Gives a Q the position of the M or X that it belongs to.

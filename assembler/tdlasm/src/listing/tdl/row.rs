@@ -148,9 +148,9 @@ pub(super) fn code_columns(
     if line.clocks.is_some() && shown.len() > 2 && has_word() {
         let opcode = shown.len() - 2;
         let word = word(line, opcode, options);
-        return Some(digits(&shown[..opcode]) + gap(options) + word.trim_end());
+        return Some(hex::encode_upper(&shown[..opcode]) + gap(options) + word.trim_end());
     }
-    Some(digits(&shown[..shown.len().min(BYTES_A_ROW as usize)]))
+    Some(hex::encode_upper(&shown[..shown.len().min(BYTES_A_ROW as usize)]))
 }
 
 /// Returns what precedes a word, other than the first of a row.
@@ -166,8 +166,4 @@ fn word(line: &ListingLine, at: usize, options: &ListingOptions) -> String {
     let reloc = line.relocs.iter().find(|reloc| reloc.at as usize == at);
     let mark = reloc.map_or(String::new(), |reloc| reloc_mark(reloc.base));
     format!("{number:04X}{mark:<3}")
-}
-
-fn digits(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }

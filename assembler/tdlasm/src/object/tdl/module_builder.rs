@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::error::TdlProblem;
 use super::record::{Entry, Name, Record, text};
 use super::stream::{Item, items};
 use crate::module::{
@@ -11,7 +10,9 @@ use crate::module::{
     Symbol, SymbolValue, Target,
 };
 
-type TdlResult<T = ()> = Result<T, TdlProblem>;
+type TdlResult<T = ()> = Result<T, String>;
+
+const NOT_ENDED: &str = "the previous module has no end record";
 
 pub(super) struct ModuleBuilder<'n> {
     default_name: &'n str,
@@ -51,10 +52,11 @@ impl<'n> ModuleBuilder<'n> {
     }
 
     pub(super) fn take(&mut self, record: Record) -> TdlResult {
-        if let Record::Symbols(entries) = record {
-            return self.add_symbols(&entries);
+        match record {
+            Record::Symbols(entries) => return self.add_symbols(&entries),
+            Record::Program(..) => return Ok(()), // Linkers do not need it.
+            _ => self.closed = None,
         }
-        self.closed = None;
         match record {
             Record::Code { is_hex: false, address, base, bytes } if bytes.is_empty() => {
                 self.end(address, base)
@@ -65,8 +67,8 @@ impl<'n> ModuleBuilder<'n> {
 
     pub(super) fn finish(self) -> TdlResult<Vec<Module>> {
         match (self.open.has_started, self.modules.is_empty()) {
-            (true, _) => Err(TdlProblem::NotEnded),
-            (false, true) => Err(TdlProblem::Empty),
+            (true, _) => Err(NOT_ENDED.into()),
+            (false, true) => Err("the file contains no module".into()),
             (false, false) => Ok(self.modules),
         }
     }
@@ -82,7 +84,7 @@ impl<'n> ModuleBuilder<'n> {
     /// Adds the symbols of a `.PSYM` record. New ones are local to the module that has just ended.
     fn add_symbols(&mut self, entries: &[Entry]) -> TdlResult {
         let (Some(names), Some(module)) = (&mut self.closed, self.modules.last_mut()) else {
-            return Err(TdlProblem::NotEnded);
+            return Err(NOT_ENDED.into());
         };
         for entry in entries.iter().filter(|entry| entry.base < FIRST_EXTERNAL) {
             let name = required(entry.name)?;
@@ -103,8 +105,7 @@ impl OpenModule {
         let first = !std::mem::replace(&mut self.has_started, true);
         match record {
             Record::Module(name) if first => self.name = Some(text(name)),
-            Record::Module(_) => return Err(TdlProblem::NotEnded),
-            Record::Program(..) => {}
+            Record::Module(_) => return Err(NOT_ENDED.into()),
             Record::EntryPoints(names) => {
                 for name in names {
                     self.entry_points.push(required(name)?);
@@ -112,31 +113,32 @@ impl OpenModule {
             }
             Record::Bases(entries) => entries.iter().try_for_each(|entry| self.declare(entry))?,
             Record::Exports(entries) => entries.iter().try_for_each(|entry| self.export(entry))?,
-            Record::Code { is_hex: true, .. } => return Err(TdlProblem::Hex),
+            Record::Code { is_hex: true, .. } => {
+                return Err("the code is Intel HEX (.PABS), which does not say what its words \
+                            move with; assemble with .PREL"
+                    .into());
+            }
             Record::Code { address, base, bytes, .. } => self.code(address, base, &bytes)?,
-            Record::Symbols(_) => {} // the builder's
+            Record::Program(..) | Record::Symbols(_) => {} // the builder's
         }
         Ok(())
     }
 
     /// Sets the size of a section, or declares an external: a shared area if it has a size.
     fn declare(&mut self, entry: &Entry) -> TdlResult {
-        let size = entry.value;
-        match SectionKind::from_base(entry.base.into()) {
-            Some(SectionKind::Absolute) => return Err(TdlProblem::Base(entry.base)),
-            Some(kind) => {
-                let content = self.sections.entry(kind).or_default();
-                content.size = content.size.max(size.into());
-                return Ok(());
-            }
-            None if self.externals.contains_key(&entry.base) => {
-                return Err(TdlProblem::Base(entry.base));
-            }
-            None => {}
+        let Entry { name, base, value: size } = *entry;
+        let kind = SectionKind::from_base(base.into());
+        if kind == Some(SectionKind::Absolute) || self.externals.contains_key(&base) {
+            return Err(format!("relocation base {base} cannot be declared here"));
+        }
+        if let Some(kind) = kind {
+            let content = self.sections.entry(kind).or_default();
+            content.size = content.size.max(size.into());
+            return Ok(());
         }
         let value = if size == 0 { SymbolValue::Undefined } else { SymbolValue::Common { size } };
-        let index = self.add(entry.name, value)?;
-        self.externals.insert(entry.base, index);
+        let index = self.add(name, value)?;
+        self.externals.insert(base, index);
         Ok(())
     }
 
@@ -149,7 +151,7 @@ impl OpenModule {
         let name = required(name)?;
         let index = self.symbols.len();
         if self.by_name.insert(name.clone(), index).is_some() {
-            return Err(TdlProblem::Twice(name));
+            return Err(format!("{name} is declared or defined twice"));
         }
         self.symbols.push(symbol(name, value, Binding::Global));
         Ok(index)
@@ -161,7 +163,10 @@ impl OpenModule {
             Base::Absolute => SectionKind::Absolute,
             Base::Section(kind) => kind,
             Base::Symbol(index) => {
-                return Err(TdlProblem::Shared(self.symbols[index].name.to_string()));
+                return Err(format!(
+                    "it has code for the shared area {}, which can only be reserved",
+                    self.symbols[index].name
+                ));
             }
         };
         // Without linkage records a relocated word at an absolute address can only be relative to
@@ -184,7 +189,7 @@ impl OpenModule {
             let field = if is_fixed { value.to_le_bytes() } else { [0; 2] };
             bytes.extend_from_slice(&field[..kind.size()]);
             if u32::from(address) + bytes.len() as u32 > 0x1_0000 {
-                return Err(TdlProblem::Long);
+                return Err("its code goes past FFFFH".into());
             }
             let target = Target { base, addend: value.into() };
             relocs.extend((!is_fixed).then_some(Reloc { offset: offset as u16, kind, target }));
@@ -202,8 +207,8 @@ impl OpenModule {
             Some(SectionKind::Absolute) => Ok(Base::Absolute),
             Some(kind) => Ok(Base::Section(kind)),
             None => {
-                let index = self.externals.get(&base).ok_or(TdlProblem::UnknownBase(base))?;
-                Ok(Base::Symbol(*index))
+                let unknown = || format!("relocation base {base} is not declared before");
+                Ok(Base::Symbol(*self.externals.get(&base).ok_or_else(unknown)?))
             }
         }
     }
@@ -219,7 +224,7 @@ impl OpenModule {
             let symbol = self.by_name.get(&name).map(|index| &mut self.symbols[*index]);
             match symbol {
                 Some(symbol) if !symbol.value.is_external() => symbol.binding = Binding::Entry,
-                _ => return Err(TdlProblem::Entry(name)),
+                _ => return Err(format!("no earlier record gives the entry point {name} a value")),
             }
         }
         let start = Target { base, addend: address.into() };
@@ -245,13 +250,16 @@ fn symbol(name: String, value: SymbolValue, binding: Binding) -> Symbol {
 
 fn required(name: Name) -> TdlResult<String> {
     let name = text(name);
-    if name.is_empty() { Err(TdlProblem::NoName) } else { Ok(name) }
+    if name.is_empty() { Err("a symbol has no name".into()) } else { Ok(name) }
 }
 
 fn value(entry: &Entry) -> TdlResult<SymbolValue> {
     match SectionKind::from_base(entry.base.into()) {
         Some(SectionKind::Absolute) => Ok(SymbolValue::Absolute(entry.value)),
         Some(kind) => Ok(SymbolValue::InSection(kind, entry.value)),
-        None => Err(TdlProblem::InShared(text(entry.name))),
+        None => {
+            let name = text(entry.name);
+            Err(format!("{name} is a place in a shared area, which cannot be linked"))
+        }
     }
 }

@@ -1,10 +1,16 @@
 //! Sorts modules that were read from other objects into an order that TDL records can express.
 
-use super::error::{TdlWriteError, WriteResult};
 use crate::module::{
     Base, Binding, CodeChunk, FIRST_EXTERNAL, Module, Reloc, RelocKind, RelocValue, Section,
     SourceOrderModule, SymbolValue, TableSymbol, Target,
 };
+
+/// Error returned by [`write_tdl`](super::write_tdl) for what a TDL object cannot express.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TdlWriteError(pub String);
+
+pub(super) type WriteResult<T = ()> = Result<T, TdlWriteError>;
 
 /// Returns the module by ascending address, or [`TdlWriteError`] for a field that TDL lacks.
 pub(super) fn by_address(module: &Module) -> WriteResult<SourceOrderModule> {
@@ -84,18 +90,23 @@ impl Order<'_> {
     fn check_fields(&self, section: &Section) -> WriteResult {
         let mut free = 0;
         for reloc in &section.relocs {
-            let at = || self.place(section, reloc.offset);
-            let module = || self.module.name.clone();
+            let fault = |what: &str| {
+                let (module, place) = (&self.module.name, self.place(section, reloc.offset));
+                Err(TdlWriteError(format!("module {module}, {place}: {what}")))
+            };
             let first = u32::from(reloc.offset);
             let end = first + 2;
             if reloc.kind != RelocKind::Word {
                 let target = self.named(reloc.target);
-                return Err(TdlWriteError::Byte { module: module(), at: at(), target });
+                return fault(&format!(
+                    "a byte depends on {target}, and TDL objects relocate words only; write an \
+                     ELF object (.o)"
+                ));
             }
             let run = section.runs.partition_point(|run| run.offset <= reloc.offset).checked_sub(1);
             let within = run.is_some_and(|run| end <= section.runs[run].end());
             if first < free || !within {
-                return Err(TdlWriteError::Outside { module: module(), at: at() });
+                return fault("a relocated word is not within the bytes of its section");
             }
             free = end;
         }

@@ -1,6 +1,5 @@
 //! Reads TDL object files.
 
-use super::error::TdlProblem;
 use super::module_builder::ModuleBuilder;
 use super::record::{Encoding, Input};
 use crate::module::Module;
@@ -13,8 +12,8 @@ pub struct TdlError {
     pub record: usize,
     /// The offset of the record in the file.
     pub offset: usize,
-    /// The cause.
-    pub problem: TdlProblem,
+    /// The cause, as a sentence.
+    pub problem: String,
 }
 
 /// Returns `true` if a file begins like a TDL object, perhaps after the leader of a paper tape.
@@ -37,8 +36,7 @@ pub fn read_tdl(data: &[u8], name: &str) -> Result<Vec<Module>, TdlError> {
     let mut record = 1;
     while input.find_record() {
         let offset = input.at;
-        let read = input.record();
-        let taken = read.and_then(|found| found.map_or(Ok(()), |one| builder.take(one)));
+        let taken = input.record().and_then(|found| builder.take(found));
         taken.map_err(|problem| TdlError { record, offset, problem })?;
         record += 1;
     }
@@ -51,8 +49,7 @@ pub fn read_tdl(data: &[u8], name: &str) -> Result<Vec<Module>, TdlError> {
 fn encoding(data: &[u8]) -> Encoding {
     let mut input = Input::new(data, Encoding::Hex);
     let line_end = matches!(data.first(), Some(b'\r' | b'\n'));
-    let in_digits = |read| matches!(read, Ok(_) | Err(TdlProblem::Checksum { .. }));
-    if line_end || (input.find_record() && in_digits(input.record())) {
+    if line_end || (input.find_record() && input.fields().is_ok() && input.byte().is_ok()) {
         Encoding::Hex
     } else {
         Encoding::Binary

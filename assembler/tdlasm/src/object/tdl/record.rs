@@ -2,7 +2,6 @@
 
 #![deny(clippy::cast_possible_truncation)]
 
-use super::error::TdlProblem;
 use crate::syntax::lex::is_symbol;
 
 /// How the fields of records are encoded.
@@ -57,7 +56,7 @@ pub(super) struct Input<'d> {
     sum: u8,
 }
 
-type Read<T> = Result<T, TdlProblem>;
+type Read<T> = Result<T, String>;
 
 impl<'d> Input<'d> {
     pub(super) fn new(data: &'d [u8], encoding: Encoding) -> Self {
@@ -73,31 +72,43 @@ impl<'d> Input<'d> {
         self.data.get(self.at).is_some_and(|byte| *byte != 0x1A)
     }
 
-    /// Reads the record at the cursor. Returns `None` for PASM's `+`, which linkers do not need.
-    pub(super) fn record(&mut self) -> Read<Option<Record>> {
-        let kind = self.take()?;
-        self.sum = 0;
-        let record = match kind {
-            b'!' => Some(Record::Module(self.name()?)),
-            b'+' => self.program().map(|()| None)?,
-            b'@' => Some(Record::EntryPoints(self.list(Self::name)?)),
-            b'\\' => Some(Record::Bases(self.list(Self::entry)?)),
-            b'#' => Some(Record::Exports(self.list(Self::entry)?)),
-            b'&' => Some(Record::Symbols(self.list(Self::entry)?)),
-            b';' | b':' => Some(self.code(kind == b':')?),
-            other => return Err(TdlProblem::Kind(other)),
-        };
+    /// Reads the record at the cursor.
+    pub(super) fn record(&mut self) -> Read<Record> {
+        let record = self.fields()?;
         let expected = self.sum.wrapping_neg();
         let found = self.byte()?;
-        if found == expected { Ok(record) } else { Err(TdlProblem::Checksum { found, expected }) }
+        if found != expected {
+            return Err(format!(
+                "its checksum is {found:02X}H, but its fields give {expected:02X}H; copy the file \
+                 again"
+            ));
+        }
+        Ok(record)
     }
 
-    /// Skips program, version and revision, date, time.
-    fn program(&mut self) -> Read<()> {
-        self.characters()?;
-        self.word()?;
-        self.characters()?;
-        self.characters().map(|_| ())
+    /// Reads a record without its checksum.
+    pub(super) fn fields(&mut self) -> Read<Record> {
+        let kind = self.take()?;
+        self.sum = 0;
+        Ok(match kind {
+            b'!' => Record::Module(self.name()?),
+            b'+' => self.program()?,
+            b'@' => Record::EntryPoints(self.list(Self::name)?),
+            b'\\' => Record::Bases(self.list(Self::entry)?),
+            b'#' => Record::Exports(self.list(Self::entry)?),
+            b'&' => Record::Symbols(self.list(Self::entry)?),
+            b';' | b':' => self.code(kind == b':')?,
+            other => {
+                return Err(format!("{} does not begin a record of a TDL object", shown(other)));
+            }
+        })
+    }
+
+    fn program(&mut self) -> Read<Record> {
+        let program = Record::Program(self.characters()?, self.byte()?, self.byte()?);
+        self.characters()?; // the date
+        self.characters()?; // the time
+        Ok(program)
     }
 
     fn code(&mut self, is_hex: bool) -> Read<Record> {
@@ -123,7 +134,7 @@ impl<'d> Input<'d> {
         let (letters, blanks) = name.split_at(length);
         let wrong = letters.iter().find(|byte| !is_symbol(**byte));
         match wrong.or_else(|| blanks.iter().find(|byte| **byte != b' ')) {
-            Some(wrong) => Err(TdlProblem::Name(*wrong)),
+            Some(wrong) => Err(format!("{} is not valid in a name", shown(*wrong))),
             None => Ok(name),
         }
     }
@@ -141,7 +152,7 @@ impl<'d> Input<'d> {
         Ok(u16::from_be_bytes([self.byte()?, self.byte()?]))
     }
 
-    fn byte(&mut self) -> Read<u8> {
+    pub(super) fn byte(&mut self) -> Read<u8> {
         let byte = match self.encoding {
             Encoding::Binary => self.take()?,
             Encoding::Hex => self.digit()? << 4 | self.digit()?,
@@ -156,14 +167,21 @@ impl<'d> Input<'d> {
             b'0'..=b'9' => Ok(character - b'0'),
             b'A'..=b'F' => Ok(character - b'A' + 10),
             b'a'..=b'f' => Ok(character - b'a' + 10),
-            _ => Err(TdlProblem::Digit(character)),
+            _ => Err(format!("{} is not a hexadecimal digit", shown(character))),
         }
     }
 
     fn take(&mut self) -> Read<u8> {
-        let byte = *self.data.get(self.at).ok_or(TdlProblem::Cut)?;
+        let byte = *self.data.get(self.at).ok_or("the file ends within it")?;
         self.at += 1;
         Ok(byte)
+    }
+}
+
+fn shown(byte: u8) -> String {
+    match byte.is_ascii_graphic() {
+        true => format!("'{}'", char::from(byte)),
+        false => format!("byte {byte:02X}H"),
     }
 }
 

@@ -1,8 +1,6 @@
 //! The stream of a code record: bytes in groups of eight, each group after a control byte with one
 //! bit per byte, from the top down. A code of several bits can continue in the next group.
 
-use super::error::TdlProblem;
-
 /// A record is closed when its stream has this many bytes, including control bytes.
 const FULL: usize = 0x18;
 
@@ -82,7 +80,7 @@ impl Stream {
     }
 }
 
-pub(super) fn items(stream: &[u8]) -> Result<Vec<Item>, TdlProblem> {
+pub(super) fn items(stream: &[u8]) -> Result<Vec<Item>, &'static str> {
     let mut reader = Reader { rest: stream, control: 0, left: 0 };
     let mut items = Vec::new();
     while !reader.rest.is_empty() {
@@ -100,7 +98,7 @@ struct Reader<'s> {
 }
 
 impl Reader<'_> {
-    fn item(&mut self) -> Result<Item, TdlProblem> {
+    fn item(&mut self) -> Result<Item, &'static str> {
         let moves = self.bit()?;
         let first = self.byte()?;
         if !moves {
@@ -117,7 +115,7 @@ impl Reader<'_> {
         Ok(Item::Based { base: first, value: u16::from_le_bytes([second, self.byte()?]) })
     }
 
-    fn bit(&mut self) -> Result<bool, TdlProblem> {
+    fn bit(&mut self) -> Result<bool, &'static str> {
         if self.left == 0 {
             (self.control, self.left) = (self.byte()?, 8);
         }
@@ -127,8 +125,9 @@ impl Reader<'_> {
         Ok(bit)
     }
 
-    fn byte(&mut self) -> Result<u8, TdlProblem> {
-        let (first, rest) = self.rest.split_first().ok_or(TdlProblem::Stream)?;
+    fn byte(&mut self) -> Result<u8, &'static str> {
+        let missing = "its control bits ask for more bytes than it has";
+        let (first, rest) = self.rest.split_first().ok_or(missing)?;
         self.rest = rest;
         Ok(*first)
     }

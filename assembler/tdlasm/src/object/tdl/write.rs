@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::error::{TdlWriteError, WriteResult};
-use super::order::by_address;
+use super::order::{TdlWriteError, WriteResult, by_address};
 use super::record::{Encoding, Entry, Name, Output, Record};
 use super::stream::Stream;
 use crate::module::{
@@ -47,7 +46,10 @@ pub fn write_tdl(modules: &[Module], form: ObjectForm) -> Result<Vec<u8>, TdlWri
         };
         let count = order.symbols.iter().filter(|symbol| symbol.external).count();
         if count > MAX_BASES - usize::from(FIRST_EXTERNAL) {
-            return Err(TdlWriteError::Externals { module: module.name.clone(), count });
+            let module = &module.name;
+            return Err(TdlWriteError(format!(
+                "module {module} has {count} externals; a TDL object has room for 252"
+            )));
         }
         Writer { module, order: &order, form: form_of(&order, form) }.write(&mut output)?;
     }
@@ -176,8 +178,11 @@ impl Writer<'_> {
             // reader that there is one more than the field contains; reserved space does not.
             Err(_) if end == Some(size) => Ok(u16::MAX),
             Err(_) => {
-                let module = self.module.name.clone();
-                Err(TdlWriteError::Size { module, section: kind.tdl_name() })
+                let (module, section) = (&self.module.name, kind.tdl_name());
+                Err(TdlWriteError(format!(
+                    "module {module}: {section} ends with reserved space at FFFFH; reserve a byte \
+                     less"
+                )))
             }
         }
     }
@@ -202,8 +207,11 @@ impl Writer<'_> {
         let known = self.module.symbols.iter().find(|one| one.name == symbol.name);
         let place = known.and_then(|known| known.place.as_ref());
         let place = place.map_or(String::new(), |at| format!(" ({}:{})", at.file, at.line));
-        let module = self.module.name.clone();
-        Err(TdlWriteError::Name { module, symbol: format!("{}{place}", symbol.name) })
+        Err(TdlWriteError(format!(
+            "module {}: {}{place} is not a name for a TDL object: that has one to six of A-Z, 0-9, \
+             $, % and .",
+            self.module.name, symbol.name
+        )))
     }
 
     fn code_record(&self, address: u16, base: u8, bytes: Vec<u8>, output: &mut Output) {
