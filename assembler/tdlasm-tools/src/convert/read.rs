@@ -15,7 +15,7 @@ use super::expr_tree;
 use super::options::{Dialect, Options};
 use super::program::{Body, ConvertResult, Item, Label, Spaced, Statement, Unconverted};
 use crate::mnemonics::{self, Language};
-use crate::source_scan::{SourceScan, file_name, has_radix};
+use crate::source_scan::{SourceScan, has_radix};
 use crate::statement::{StatementParts, bracket_depth, line_end, next_line, unchanged_end};
 
 /// Why some lists are copied unchanged.
@@ -277,7 +277,7 @@ impl<'t> StatementParser<'t, '_> {
         self.cursor.advance(operand.len());
         let name = match self.from {
             Dialect::Tdl => operand,
-            Dialect::Zilog => file_name(operand),
+            Dialect::Zilog => tdlasm::syntax::zilog::file_name(operand),
         };
         if name.is_empty() || memchr::memchr2(b'"', b'\'', name).is_some() {
             return Unconverted::fail(at, "this is not a file name that all assemblers accept");
