@@ -118,7 +118,7 @@ impl SourceScan {
                     }
                 }
                 (Some(Directive::Insert), _) | (None, b"INCLUDE") => {
-                    return Some(file_name(behind).to_vec());
+                    return Some(zilog::file_name(behind).to_vec());
                 }
                 _ => {}
             }
@@ -214,15 +214,6 @@ fn words(line: &[u8]) -> (Vec<Range<usize>>, usize) {
         }
     }
     (ranges, at)
-}
-
-/// The name of a file, perhaps in quotes.
-pub(crate) fn file_name(operand: &[u8]) -> &[u8] {
-    let name = operand.trim_ascii();
-    match name {
-        [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] => inner,
-        _ => name,
-    }
 }
 
 pub(crate) fn has_radix(text: &[u8]) -> bool {

@@ -167,23 +167,18 @@ pub(crate) fn next_line(text: &[u8], at: usize) -> usize {
     at + lex::line_end(&text[at..]).map_or(0, |(rest, ())| text[at..].len() - rest.len())
 }
 
-/// The end of the last line of a statement that is copied unchanged and whose operator ends at
-/// `from`: behind the text of a macro or conditional that it begins.
-pub(crate) fn statement_end(
+/// The end of the last line of a statement that is copied unchanged: behind the text of a macro or
+/// conditional that it begins.
+pub(crate) fn unchanged_end(
     source: &Source,
     source_scan: &SourceScan,
-    operator: &[u8],
-    from: usize,
+    parts: &StatementParts,
 ) -> usize {
-    let mut scan = Scanner::new(source, source_scan, from..source.text.len());
-    match Directive::from_word(operator).map(Directive::operands) {
+    let mut scan = Scanner::new(source, source_scan, parts.operator.end..source.text.len());
+    match Directive::from_word(scan.slice(&parts.operator)).map(Directive::operands) {
         Some(OperandKind::Macro) => scan.whole_definition(),
         Some(OperandKind::Condition | OperandKind::TextCondition(_)) => scan.whole_conditional(),
-        Some(OperandKind::Texts) => scan.texts(usize::MAX),
-        Some(OperandKind::Text) => scan.texts(1),
-        Some(OperandKind::Expressions | OperandKind::File) | None => {
-            scan.brackets_of_call();
-        }
+        _ => return parts.end,
     }
     line_end(&source.text, scan.here())
 }
@@ -437,7 +432,8 @@ impl<'t> Scanner<'t> {
     /// Arguments in brackets, or up to the comment.
     fn macro_call(&mut self) {
         self.blanks_count = true;
-        if self.brackets_of_call() {
+        self.cursor.skip_blanks();
+        if self.cursor.peek() == Some(b'[') && self.skip_brackets() {
             return self.cursor.skip_blanks();
         }
         let mut depth = 0usize;
@@ -451,11 +447,6 @@ impl<'t> Scanner<'t> {
             }
             self.cursor.advance(1);
         }
-    }
-
-    fn brackets_of_call(&mut self) -> bool {
-        self.cursor.skip_blanks();
-        self.cursor.peek() == Some(b'[') && self.skip_brackets()
     }
 
     /// An expression, or several separated by commas, up to text that cannot be part of one.
@@ -486,17 +477,13 @@ mod tests {
     use super::*;
     use tdlasm::source::{Origin, SourceMap};
 
-    /// The lines of the first statement, whose operator is the first word.
+    /// The lines of the first statement.
     fn extent(text: &str) -> &str {
         let mut map = SourceMap::default();
         let index = map.add("x".into(), Origin::File, text.as_bytes().to_vec()).unwrap();
-        let operator = text.split([' ', '[']).next().unwrap();
-        &text[..statement_end(
-            map.get(index),
-            &SourceScan::default(),
-            operator.as_bytes(),
-            operator.len(),
-        )]
+        let (source, scan) = (map.get(index), SourceScan::default());
+        let parts = StatementParts::read(source, 0, &scan, Language::default());
+        &text[..unchanged_end(source, &scan, &parts)]
     }
 
     #[test]

@@ -6,7 +6,6 @@ use std::ops::Range;
 use tdlasm::syntax::lex;
 
 use super::columns::{align, column};
-use super::expr::Node;
 use super::options::{Dialect, Options, Target};
 use super::program::{Body, ConvertResult, Statement, Unconverted};
 use super::write::{AssignmentFacts, ProgramFacts, StatementWriter};
@@ -68,14 +67,7 @@ fn assignment_facts(program: &[Statement<'_>], known: &ProgramFacts<'_>) -> Vec<
         let Body::Assign { symbol, value, .. } = &statement.body else { continue };
         let name = spelled(symbol.name, index);
         let mut used = Vec::new();
-        value.any(&mut |node| {
-            used.extend(if let Node::Name(used) = node {
-                Some(spelled(used, index))
-            } else {
-                None
-            });
-            false
-        });
+        value.names(&mut |used_name| used.push(spelled(used_name, index)));
         found[index].looks_ahead = used.iter().any(|used| !defined.contains(used));
         found[index].is_only = counts.get(&name) == Some(&1);
         if found[index].looks_ahead || found[index].is_only {
@@ -197,7 +189,12 @@ impl<'t, 'k> Converter<'t, 'k> {
                 let at = self.labels(index, statement, writer.scope);
                 self.fields(statement, &operator, &writer.out, at);
             }
-            Ok(None) => self.copy(statement),
+            Ok(None) => match statement.body {
+                Body::CommentOut => self.copy(statement, b"; ", 0),
+                // Without the period that marked it.
+                Body::AlreadyTarget => self.copy(statement, b"", 1),
+                _ => self.copy(statement, b"", 0),
+            },
             Err(reason) => self.keep(statement, reason),
         }
         self.placed |= moves_address(&statement.body);
@@ -245,32 +242,26 @@ impl<'t, 'k> Converter<'t, 'k> {
         statement.body != Body::Nothing && !mnemonics::is_shared(word)
     }
 
-    /// Copies a statement without the period that marked it.
-    fn copy(&mut self, statement: &Statement<'t>) {
-        let span = &statement.span;
-        let operator = &statement.operator;
-        let marked = usize::from(statement.body == Body::AlreadyTarget);
-        self.output.text.extend_from_slice(&self.text[span.start..operator.start]);
-        if statement.body == Body::CommentOut {
-            self.output.text.extend_from_slice(b"; ");
-        }
-        self.output.text.extend_from_slice(&self.text[operator.start + marked..span.end]);
+    /// Copies a statement with a mark before its operator, behind the first `skipped` bytes of that.
+    fn copy(&mut self, statement: &Statement<'t>, mark: &[u8], skipped: usize) {
+        let Statement { span, operator, .. } = statement;
+        let out = &mut self.output.text;
+        out.extend_from_slice(&self.text[span.start..operator.start]);
+        out.extend_from_slice(mark);
+        out.extend_from_slice(&self.text[operator.start + skipped..span.end]);
     }
 
     /// Copies a statement without counterpart; a mnemonic that means another gets a period.
     fn keep(&mut self, statement: &Statement<'t>, mut reason: Unconverted) {
-        let span = &statement.span;
-        let operator = &statement.operator;
-        let word = &self.text[operator.clone()];
-        self.output.text.extend_from_slice(&self.text[span.start..operator.start]);
-        if mnemonics::is_shared(word) {
-            self.output.text.push(b'.');
+        let word = &self.text[statement.operator.clone()];
+        let is_shared = mnemonics::is_shared(word);
+        if is_shared {
             let word = String::from_utf8_lossy(word);
             let what =
                 format!("{}; marked .{word}, since both dialects have {word}", reason.message);
             reason.message = what.into();
         }
-        self.output.text.extend_from_slice(&self.text[operator.start..span.end]);
+        self.copy(statement, if is_shared { b"." } else { b"" }, 0);
         self.output.kept.push(reason);
     }
 

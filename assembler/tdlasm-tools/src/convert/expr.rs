@@ -125,13 +125,23 @@ impl<'t> Node<'t> {
     }
 
     /// Returns `true` if `test` holds for any node of the tree.
-    pub(super) fn any(&self, test: &mut impl FnMut(&Node<'t>) -> bool) -> bool {
+    fn any(&self, test: &mut impl FnMut(&Node<'t>) -> bool) -> bool {
         test(self)
             || match self {
                 Node::Unary(_, inner) | Node::Group(inner) => inner.any(test),
                 Node::Binary(_, sides, _) => sides.iter().any(|side| side.any(test)),
                 _ => false,
             }
+    }
+
+    /// Calls `visit` with each name in the tree.
+    pub(super) fn names(&self, visit: &mut impl FnMut(&'t [u8])) {
+        self.any(&mut |node| {
+            if let Node::Name(name) = node {
+                visit(name);
+            }
+            false
+        });
     }
 
     /// Whether the address of the statement is part of it.

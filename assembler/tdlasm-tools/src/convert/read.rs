@@ -15,8 +15,8 @@ use super::expr_tree;
 use super::options::{Dialect, Options};
 use super::program::{Body, ConvertResult, Item, Label, Spaced, Statement, Unconverted};
 use crate::mnemonics::{self, Language};
-use crate::source_scan::{SourceScan, file_name, has_radix};
-use crate::statement::{StatementParts, bracket_depth, line_end, next_line, statement_end};
+use crate::source_scan::{SourceScan, has_radix};
+use crate::statement::{StatementParts, bracket_depth, line_end, next_line, unchanged_end};
 
 /// Why some lists are copied unchanged.
 const CURRENT_ADDRESS_IN_LIST: &str =
@@ -126,13 +126,15 @@ impl<'t> StatementParser<'t, '_> {
     }
 
     /// Reads the parts of a statement. What an earlier conversion has left is TDL's even in Zilog's
-    /// notation.
+    /// notation, where no statement spans lines.
     fn parts(&self, start: usize) -> StatementParts {
         let parts = StatementParts::read(self.source, start, self.scan, Language::default());
-        let operator = self.slice(&parts.operator);
-        let is_tdl = !parts.brackets.is_empty()
-            || mnemonics::is_marked(operator)
-            || Directive::from_word(operator).is_some();
+        let word = self.slice(&parts.operator);
+        let is_tdl = parts.end > line_end(&self.source.text, start)
+            || !parts.brackets.is_empty()
+            || mnemonics::is_marked(word)
+            || Directive::from_word(word).is_some()
+            || !mnemonics::tdl_forms(word).is_empty() && !mnemonics::is_shared(word);
         match self.from {
             Dialect::Zilog if !is_tdl => {
                 StatementParts::read(self.source, start, self.scan, Language::ZILOG)
@@ -187,7 +189,7 @@ impl<'t> StatementParser<'t, '_> {
         if let Some(end) = self.blocks.get(&line_end(text, operator.end)) {
             return (*end, None);
         }
-        let end = statement_end(self.source, self.scan, word, operator.end);
+        let end = unchanged_end(self.source, self.scan, parts);
         let kept = &text[start..end];
         let directive = Directive::from_word(word);
         if directive == Some(Directive::Radix) {
@@ -275,7 +277,7 @@ impl<'t> StatementParser<'t, '_> {
         self.cursor.advance(operand.len());
         let name = match self.from {
             Dialect::Tdl => operand,
-            Dialect::Zilog => file_name(operand),
+            Dialect::Zilog => tdlasm::syntax::zilog::file_name(operand),
         };
         if name.is_empty() || memchr::memchr2(b'"', b'\'', name).is_some() {
             return Unconverted::fail(at, "this is not a file name that all assemblers accept");

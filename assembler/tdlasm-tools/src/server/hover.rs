@@ -1,5 +1,6 @@
 //! Hover texts for the word under the cursor.
 
+use crate::mnemonics::SECTIONS;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 use tdlasm::isa::{Form, decode};
 use tdlasm::listing::{ListingLine, RelocValue};
@@ -64,11 +65,10 @@ fn describe_symbol(found: &Occurrence<'_>) -> String {
 
 /// Formats a number in hexadecimal, and in decimal or with its relocation base.
 fn format_value(RelocValue { number, base }: RelocValue) -> String {
-    let section = [" in .PROG.", " in .DATA.", " in .BLNK."];
     let digits = format!("{number:04X}H");
-    match base.checked_sub(1).map(|at| section.get(at as usize)) {
+    match base.checked_sub(1).map(|at| SECTIONS.get(at as usize)) {
         None => format!("{digits} = {number}"),
-        Some(Some(section)) => format!("{digits}{section}"),
+        Some(Some(section)) => format!("{digits} in {section}"),
         Some(None) => format!("{digits} from an external symbol on"),
     }
 }

@@ -108,6 +108,14 @@ pub fn quoted(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     }
 }
 
+/// Returns the name of a file in an operand, without the quotes that it may have.
+pub fn file_name(operand: &[u8]) -> &[u8] {
+    match operand.trim_ascii() {
+        [b'"', name @ .., b'"'] | [b'\'', name @ .., b'\''] | [b'<', name @ .., b'>'] => name,
+        name => name,
+    }
+}
+
 /// Returns the byte of an escape, and its length without the backslash.
 fn escape(text: &[u8]) -> Option<(u8, usize)> {
     let plain = |byte| Some((byte, 1));

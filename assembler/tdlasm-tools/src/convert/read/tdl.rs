@@ -159,18 +159,13 @@ impl<'t> StatementParser<'t, '_> {
 
     fn tdl_instruction(&mut self, forms: &'static [Form]) -> ConvertResult<Body<'t>> {
         let at = self.here();
-        let mut operands = Vec::new();
-        for number in 0..forms[0].arity() {
-            let before = self.here();
-            self.cursor.skip_blanks();
-            if number > 0 && !self.cursor.eat(b',') {
-                return Unconverted::fail(before, "an operand is missing");
-            }
-            let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
-            operands.push(Spaced { blanks, item: self.tdl_operand()? });
-        }
+        let operands = match forms[0].arity() {
+            0 => Vec::new(),
+            _ => self.list(Self::tdl_operand, |_| false)?,
+        };
         let fits = |form: &&Form| {
-            operands.iter().zip(form.slots).all(|(operand, slot)| operand.item.fits(slot))
+            let mut pairs = operands.iter().zip(form.slots);
+            operands.len() == form.arity() && pairs.all(|(operand, slot)| operand.item.fits(slot))
         };
         let Some(form) = forms.iter().find(fits) else {
             return Unconverted::fail(at, "the instruction does not take these operands");

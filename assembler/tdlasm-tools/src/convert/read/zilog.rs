@@ -73,17 +73,14 @@ impl<'t> StatementParser<'t, '_> {
         let rest = self.cursor.rest();
         let (bytes, length) = quoted(rest)?;
         let text = &rest[1..length - 1];
-        let mut behind = self.cursor.clone();
-        behind.advance(length);
-        let end = behind.clone();
-        behind.skip_blanks();
-        let is_whole = behind.at_statement_end() || behind.peek() == Some(b',');
+        let is_whole = matches!(rest[length..].trim_ascii_start().first(), None | Some(b','));
         // Escapes and doubled quotes are not the same for all assemblers.
         let is_plain = bytes == text && text.iter().copied().all(is_plain);
-        (is_whole && is_plain && !text.is_empty()).then(|| {
-            self.cursor = end;
-            text
-        })
+        if text.is_empty() || !is_whole || !is_plain {
+            return None;
+        }
+        self.cursor.advance(length);
+        Some(text)
     }
 
     fn zilog_instruction(&mut self, word: &[u8]) -> ConvertResult<Body<'t>> {

@@ -164,12 +164,7 @@ pub(super) fn walk(
 fn walk_body(statement: &Statement<'_>, mut visit: impl FnMut(&[u8], usize, Role)) {
     let at = statement.operator.start;
     statement.body.expressions(|node| {
-        node.any(&mut |part| {
-            if let super::super::expr::Node::Name(name) = part {
-                visit(name, at, Role::Use);
-            }
-            false
-        });
+        node.names(&mut |name| visit(name, at, Role::Use));
     });
     match &statement.body {
         Body::Assign { symbol, .. } => visit(symbol.name, symbol.at, Role::Assigned),

@@ -1,15 +1,15 @@
 //! The spelling of a single name in the other dialect, regardless of other names.
 
 use tdlasm::isa::zilog::is_operand;
+use tdlasm::syntax::zilog::operator;
 
 use super::super::options::Dialect;
 use crate::mnemonics::{self, Language};
 
-/// Other words that have a meaning there, mnemonics and our directives aside.
-const RESERVED: [&str; 32] = [
-    "AND", "OR", "XOR", "NOT", "MOD", "SHL", "SHR", "EQ", "NE", "LT", "LE", "GT", "GE", "HIGH",
-    "LOW", "NUL", "DEFINED", "IF", "ELSE", "ENDIF", "MACRO", "ENDM", "REPT", "IRP", "IRPC",
-    "LOCAL", "EXITM", "PROC", "ENDP", "INCBIN", "SLL", "SLI",
+/// Other words that have a meaning there, mnemonics, operators and our directives aside.
+const RESERVED: [&str; 20] = [
+    "NOT", "HIGH", "LOW", "NUL", "DEFINED", "IF", "ELSE", "ENDIF", "MACRO", "ENDM", "REPT", "IRP",
+    "IRPC", "LOCAL", "EXITM", "PROC", "ENDP", "INCBIN", "SLL", "SLI",
 ];
 
 /// Whether a spelling has a meaning of its own in the dialect that is written.
@@ -24,6 +24,7 @@ fn is_zilog_word(name: &[u8]) -> bool {
     is_operand(name)
         || mnemonics::is_zilog_mnemonic(name)
         || mnemonics::zilog_directive(name).is_some()
+        || operator(name).is_some()
         || RESERVED.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()))
 }
 

@@ -13,7 +13,7 @@ use crate::references::ReferenceRole;
 use crate::source::{Origin, Span};
 use crate::syntax::Cursor;
 use crate::syntax::expr::Intern;
-use crate::syntax::zilog::{Directive, quoted, symbol};
+use crate::syntax::zilog::{self, Directive, quoted, symbol};
 
 pub(super) fn directive(
     asm: &mut Assembler<'_>,
@@ -206,16 +206,11 @@ fn constant_behind(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
     assign(asm, name, span, SymbolKind::Constant, cursor);
 }
 
-/// Reads the name of a file, in quotes or not.
+/// Reads the name of a file.
 fn file_name(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<(String, Span)> {
     let (code, at) = code(cursor);
-    let text = code.trim_ascii();
-    let quotes: [(&[u8], &[u8]); 3] = [(b"\"", b"\""), (b"'", b"'"), (b"<", b">")];
-    let inner = quotes.iter().find_map(|(open, close)| {
-        text.strip_prefix(*open).and_then(|rest| rest.strip_suffix(*close))
-    });
     let span = Span::new(at, at + code.len() as u32);
-    let name = String::from_utf8_lossy(inner.unwrap_or(text)).into_owned();
+    let name = String::from_utf8_lossy(zilog::file_name(code)).into_owned();
     if name.is_empty() {
         asm.operator_error(DiagnosticCode::File, "the name of the file is missing");
         return None;
