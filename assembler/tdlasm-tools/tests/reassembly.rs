@@ -87,8 +87,6 @@ struct Editor {
     texts: [String; 2],
     version: i32,
     messages: [Value; 2],
-    /// The last tokens of each file, with the id of the reply.
-    tokens: [Option<(String, Vec<u64>)>; 2],
 }
 
 impl Editor {
@@ -96,13 +94,7 @@ impl Editor {
         let mut server = LanguageServer::new(Options::default());
         let begin = json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } });
         server.handle_message(begin).expect("a message");
-        let mut editor = Self {
-            server,
-            texts,
-            version: 1,
-            messages: [json!([]), json!([])],
-            tokens: [None, None],
-        };
+        let mut editor = Self { server, texts, version: 1, messages: [json!([]), json!([])] };
         for (uri, text) in FILES.iter().zip(editor.texts.clone()) {
             let document = json!({ "uri": uri, "languageId": "tdl", "version": 1, "text": text });
             editor.notify("textDocument/didOpen", &json!({ "textDocument": document }));
@@ -145,29 +137,8 @@ impl Editor {
         self.messages.clone()
     }
 
-    /// Requests the tokens in full, or as the difference from the last ones.
     fn tokens(&mut self, file: usize) -> Vec<u64> {
-        let answer = match self.tokens[file].clone() {
-            None => self.ask("semanticTokens/full", file, json!({})),
-            Some((id, _)) => {
-                self.ask("semanticTokens/full/delta", file, json!({ "previousResultId": id }))
-            }
-        };
-        let id = answer["resultId"].as_str().expect("a number").to_owned();
-        let data = match answer["edits"].as_array() {
-            None => numbers(&answer["data"]),
-            Some(edits) => {
-                let mut data = self.tokens[file].take().expect("tokens").1;
-                for edit in edits {
-                    let start = edit["start"].as_u64().expect("a place") as usize;
-                    let end = start + edit["deleteCount"].as_u64().expect("a length") as usize;
-                    data.splice(start..end, numbers(&edit["data"]));
-                }
-                data
-            }
-        };
-        self.tokens[file] = Some((id, data.clone()));
-        data
+        numbers(&self.ask("semanticTokens/full", file, json!({}))["data"])
     }
 }
 

@@ -28,7 +28,6 @@
 
 pub mod archive;
 pub mod asm;
-pub mod calendar;
 pub mod diag;
 pub mod disasm;
 pub mod image;

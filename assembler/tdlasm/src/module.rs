@@ -5,6 +5,7 @@ mod source_order;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 pub(crate) use overlay::Overlay;
@@ -41,7 +42,7 @@ impl Module {
 pub(crate) const FIRST_EXTERNAL: u8 = 4;
 
 /// A section, which is an address space of its own until it is placed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum SectionKind {
     /// Absolute code; the offsets of its runs are addresses.
     Absolute,
@@ -154,7 +155,7 @@ impl RelocKind {
 }
 
 /// A value `base + addend`, modulo 65536.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// The base.
     pub base: Base,
@@ -163,7 +164,7 @@ pub struct Target {
 }
 
 /// The relocation base of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Base {
     /// None: the value is final.
     Absolute,
@@ -230,7 +231,7 @@ pub struct Place {
 }
 
 /// A line table: which source line produced which bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lines {
     /// The file names, as given by the caller.
     pub files: Vec<Arc<str>>,
@@ -265,7 +266,7 @@ impl Lines {
 }
 
 /// Consecutive bytes of a section that one source line produced.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineRow {
     /// The section.
     pub section: SectionKind,

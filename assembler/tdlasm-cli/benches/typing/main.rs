@@ -133,7 +133,6 @@ fn requests(client: &mut Client) {
         ("textDocument/foldingRange", &document),
         ("textDocument/semanticTokens/range", &range),
         ("textDocument/semanticTokens/full", &document),
-        ("textDocument/semanticTokens/full/delta", &document),
     ] {
         request(client, method, parameters);
     }
@@ -150,23 +149,13 @@ fn place(text: &str) -> Value {
 /// Repeats a request, each time after a keystroke, so that no cached result can be used.
 fn request(client: &mut Client, method: &str, parameters: &Value) {
     let mut times = Times::default();
-    let mut parameters = parameters.clone();
-    let full = "textDocument/semanticTokens/full";
-    if method.ends_with("/delta") {
-        let known = client.request(full, parameters.clone()).expect("tokens");
-        parameters["previousResultId"] = known["resultId"].clone();
-    }
     for _ in 0..REQUESTS {
         client.replace(FILE, "\n", 9, " \n");
         client.messages(FILE);
         let mut answer = Ok(Value::Null);
         times.take(client, |client| answer = client.request(method, parameters.clone()));
-        match answer {
-            Err((code, _)) => return println!("  {method}: refused, {code}"),
-            Ok(answer) if method.ends_with("/delta") => {
-                parameters["previousResultId"] = answer["resultId"].clone();
-            }
-            Ok(_) => {}
+        if let Err((code, _)) = answer {
+            return println!("  {method}: refused, {code}");
         }
     }
     times.show(method);

@@ -29,7 +29,6 @@ const TYPES = {
   "callHierarchy/outgoingCalls": "T.CallHierarchyOutgoingCall[] | null",
   "textDocument/codeAction": "(T.Command | T.CodeAction)[] | null",
   "textDocument/semanticTokens/full": "T.SemanticTokens | null",
-  "textDocument/semanticTokens/full/delta": "T.SemanticTokens | T.SemanticTokensDelta | null",
   "textDocument/definition": "T.Location[] | null",
   "textDocument/completion": "T.CompletionItem[] | null",
   "textDocument/documentSymbol": "T.SymbolInformation[] | null",
@@ -286,28 +285,6 @@ test("inserted files are links, and a range is laid out alone", async () => {
   const lines = applied(text, edits).split("\n");
   assert.equal(lines[3], "B1:     MVI B,1                 ;x");
   assert.equal(lines[2], text.split("\n")[2]);
-});
-
-test("differences of semantic tokens make the new ones of the old ones", async () => {
-  const { semanticTokensProvider } = await session.begin();
-  assert.equal(semanticTokensProvider.full.delta, true);
-  const text = "START:\tMVI A,1\n\tNOP\n\tJMP START ; x\n\t.END\n";
-  const document = session.open("main.asm", text);
-  const { textDocument } = document;
-  const full = await session.ask("textDocument/semanticTokens/full", { textDocument });
-  let { data, resultId } = full;
-  for (const changed of [text.replace("NOP", "INR A\n\tMOV B,A"), text.replace("\tNOP\n", ""), text, text, ""]) {
-    session.replace(document, changed);
-    const params = { textDocument, previousResultId: resultId };
-    const delta = await session.ask("textDocument/semanticTokens/full/delta", params);
-    for (const { start, deleteCount, data: inserted = [] } of delta.edits) data.splice(start, deleteCount, ...inserted);
-    resultId = delta.resultId;
-    const whole = await session.ask("textDocument/semanticTokens/full", { textDocument });
-    assert.deepEqual(data, whole.data);
-    resultId = whole.resultId;
-  }
-  const unknown = { textDocument, previousResultId: "none" };
-  assert.ok((await session.ask("textDocument/semanticTokens/full/delta", unknown)).data);
 });
 
 test("other answers have the protocol's form, too", async () => {

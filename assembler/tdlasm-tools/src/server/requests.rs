@@ -175,15 +175,9 @@ fn with_handlers(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
             Ok(Some(ranges.map(|position| annotations::selection(file, position)).collect()))
         })
         .on_file::<request::DocumentLinkRequest>(|file, _| Ok(Some(outline::links(file))))
-        .on::<request::SemanticTokensFullRequest>(|session, asked| {
-            let file = session.file(&asked.text_document)?;
-            let (found, path) = (tokens::tokens(&file, None), file.path);
-            Ok(Some(session.token_cache.full(&path, found).into()))
-        })
-        .on::<request::SemanticTokensFullDeltaRequest>(|session, asked| {
-            let file = session.file(&asked.text_document)?;
-            let (found, path) = (tokens::tokens(&file, None), file.path);
-            Ok(Some(session.token_cache.delta(&path, found, &asked.previous_result_id)))
+        .on_file::<request::SemanticTokensFullRequest>(|file, _| {
+            let data = tokens::tokens(file, None);
+            Ok(Some(SemanticTokens { result_id: None, data }.into()))
         })
         .on_file::<request::SemanticTokensRangeRequest>(|file, asked| {
             let data = tokens::tokens(file, Some(file.lines().offsets(asked.range)));

@@ -14,7 +14,6 @@ use tdlasm::asm::Options;
 use tdlasm::project::FILE_NAME;
 
 use super::diagnostics::PublishedDiagnostics;
-use super::tokens::TokenCache;
 use super::workspace::{InitOptions, Workspace};
 use super::{documents, tokens};
 
@@ -23,7 +22,6 @@ pub(super) struct Session {
     pub(super) workspace: Workspace,
     published: PublishedDiagnostics,
     /// The semantic tokens sent last.
-    pub(super) token_cache: TokenCache,
     /// Whether the editor supports registration of file watchers.
     can_watch_files: bool,
     /// Whether sources have changed since diagnostics were published.
@@ -35,7 +33,6 @@ impl Session {
         Self {
             workspace: Workspace::new(options),
             published: PublishedDiagnostics::default(),
-            token_cache: TokenCache::default(),
             can_watch_files: false,
             stale: false,
         }
@@ -104,7 +101,6 @@ impl Session {
             DidCloseTextDocument::METHOD => with_params::<DidCloseTextDocument>(params, |closed| {
                 let path = documents::to_path(&closed.text_document.uri);
                 self.workspace.documents.open.remove(&path);
-                self.token_cache.forget(&path);
                 self.changed(&path);
             }),
             DidChangeWatchedFiles::METHOD => {
@@ -164,7 +160,7 @@ fn capabilities() -> Value {
         "foldingRangeProvider": true,
         "semanticTokensProvider": {
             "legend": tokens::legend(),
-            "full": { "delta": true },
+            "full": true,
             "range": true,
         },
         "renameProvider": { "prepareProvider": true },

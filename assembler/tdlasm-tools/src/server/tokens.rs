@@ -2,13 +2,9 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 use crate::mnemonics::{Language, WordClass};
-use lsp_types::{
-    SemanticToken, SemanticTokens, SemanticTokensDelta, SemanticTokensEdit,
-    SemanticTokensFullDeltaResult,
-};
+use lsp_types::SemanticToken;
 use serde_json::{Value, json};
 use tdlasm::references::NameKind;
 
@@ -139,59 +135,4 @@ impl<'t> Encoder<'t> {
             line += 1;
         }
     }
-}
-
-/// The tokens of the last reply for each file.
-#[derive(Debug, Default)]
-pub(super) struct TokenCache {
-    files: HashMap<PathBuf, SemanticTokens>,
-    count: u64,
-}
-
-impl TokenCache {
-    /// Caches the tokens of a file and returns them with a new id.
-    pub(super) fn full(&mut self, path: &Path, data: Vec<SemanticToken>) -> SemanticTokens {
-        self.count += 1;
-        let tokens = SemanticTokens { result_id: Some(self.count.to_string()), data };
-        self.files.insert(path.to_owned(), tokens.clone());
-        tokens
-    }
-
-    /// Caches the tokens of a file and returns the difference from the reply with the id `from`, or
-    /// all tokens if that reply is not cached.
-    pub(super) fn delta(
-        &mut self,
-        path: &Path,
-        data: Vec<SemanticToken>,
-        from: &str,
-    ) -> SemanticTokensFullDeltaResult {
-        let known = self.files.remove(path);
-        let tokens = self.full(path, data);
-        match known.filter(|known| known.result_id.as_deref() == Some(from)) {
-            None => tokens.into(),
-            Some(known) => {
-                let edits = difference(&known.data, &tokens.data).into_iter().collect();
-                SemanticTokensDelta { result_id: tokens.result_id, edits }.into()
-            }
-        }
-    }
-
-    /// Removes a closed file.
-    pub(super) fn forget(&mut self, path: &Path) {
-        self.files.remove(path);
-    }
-}
-
-/// Returns the edit that turns `old` into `new`; `None` if they are equal.
-fn difference(old: &[SemanticToken], new: &[SemanticToken]) -> Option<SemanticTokensEdit> {
-    let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-    let (old, new) = (&old[same..], &new[same..]);
-    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
-    let inserted = &new[..new.len() - tail];
-    let deleted = old.len() - tail;
-    (deleted > 0 || !inserted.is_empty()).then(|| SemanticTokensEdit {
-        start: 5 * same as u32,
-        delete_count: 5 * deleted as u32,
-        data: Some(inserted.to_vec()),
-    })
 }

@@ -98,7 +98,7 @@ pub fn read_object(data: &[u8], name: &str) -> Result<Module, ObjectError> {
     let (symbols, numbers) = read_symbols(&file, notes.as_ref())?;
     let sections = read_sections(&file, notes.as_ref(), &numbers)?;
     let (name, lines, start) = match notes {
-        Some(notes) => (notes.name.clone(), notes.line_table(), notes.start()),
+        Some(notes) => (notes.name.clone(), notes.lines.clone(), notes.start),
         None => (name.to_owned(), Lines::default(), None),
     };
     let symbols = Arc::new(symbols);

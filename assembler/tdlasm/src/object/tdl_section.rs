@@ -11,14 +11,12 @@ use crc::{CRC_32_ISO_HDLC, Crc};
 use serde::{Deserialize, Serialize};
 
 use crate::module::{
-    Base, Binding, FIRST_EXTERNAL, LineRow, Lines, Module, Place, Section, SectionKind,
-    SymbolValue, Target,
+    Base, Binding, Lines, Module, Place, Section, SectionKind, SymbolValue, Target,
 };
 
 const FORMAT: u8 = 3;
 
-/// What a reader needs in addition to the ELF file to restore the module. Sections have their
-/// numbers as relocation bases.
+/// What a reader needs in addition to the ELF file to restore the module.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct TdlSection {
     /// The [`names_check`] of the ELF symbol table, to detect changes.
@@ -26,16 +24,14 @@ pub(super) struct TdlSection {
     pub(super) check: u32,
     pub(super) name: String,
     /// The written ranges of `.text`, `.data` and `.bss`: offset and length.
-    runs: Vec<(u8, Vec<(u16, u32)>)>,
+    runs: Vec<(SectionKind, Vec<(u16, u32)>)>,
     /// The high-water mark of absolute code, if there is any.
     pub(super) absolute_size: Option<u32>,
     /// The symbols, in the module's order.
     pub(super) symbols: Vec<SymbolNote>,
     symbol_files: Vec<Arc<str>>,
-    lines: Vec<LineNote>,
-    line_files: Vec<Arc<str>>,
-    /// The relocation base of the start address, where externals are all symbols, and the addend.
-    start: Option<(usize, i32)>,
+    pub(super) lines: Lines,
+    pub(super) start: Option<Target>,
 }
 
 /// What ELF cannot express about a symbol.
@@ -49,17 +45,6 @@ pub(super) struct SymbolNote {
     pub(super) is_label: bool,
     /// The index of the file and the line.
     place: Option<(u32, u32)>,
-}
-
-/// A row of the line table.
-#[derive(Debug, Serialize, Deserialize)]
-struct LineNote {
-    section: u8,
-    offset: u16,
-    size: u32,
-    file: u32,
-    line: u32,
-    is_code: bool,
 }
 
 /// Returns the CRC-32 of the names of symbols, in ELF's order and each followed by a zero.
@@ -78,10 +63,6 @@ pub(super) fn write(module: &Module, numbers: &[u32], check: u32) -> Vec<u8> {
         place: (symbol.place.as_ref()).map(|at| (symbol_files.file_index(&at.file), at.line)),
     });
     let symbols = symbols.collect();
-    let lines = module.lines.rows.iter().map(|row| {
-        let LineRow { section, offset, size, file, line, is_code } = *row;
-        LineNote { section: section.base(), offset, size, file, line, is_code }
-    });
     let flat = module.sections.iter().filter(|section| section.kind != SectionKind::Absolute);
     let section = TdlSection {
         check,
@@ -90,24 +71,15 @@ pub(super) fn write(module: &Module, numbers: &[u32], check: u32) -> Vec<u8> {
         absolute_size: module.section(SectionKind::Absolute).map(|section| section.size),
         symbols,
         symbol_files: symbol_files.files,
-        lines: lines.collect(),
-        line_files: module.lines.files.clone(),
-        start: module.start.map(|start| (number_of(start.base), start.addend)),
+        lines: module.lines.clone(),
+        start: module.start,
     };
     postcard::to_extend(&section, vec![FORMAT]).expect("memory takes what is written")
 }
 
-fn ranges(section: &Section) -> (u8, Vec<(u16, u32)>) {
+fn ranges(section: &Section) -> (SectionKind, Vec<(u16, u32)>) {
     let runs = section.runs.iter().map(|run| (run.offset, run.end() - u32::from(run.offset)));
-    (section.kind.base(), runs.collect())
-}
-
-fn number_of(base: Base) -> usize {
-    match base {
-        Base::Absolute => 0,
-        Base::Section(kind) => kind.base().into(),
-        Base::Symbol(index) => usize::from(FIRST_EXTERNAL) + index,
-    }
+    (section.kind, runs.collect())
 }
 
 /// Decodes the section, or returns a description of the first error.
@@ -129,19 +101,19 @@ impl TdlSection {
         let has_file = |symbol: &SymbolNote| {
             symbol.place.is_none_or(|(file, _)| (file as usize) < self.symbol_files.len())
         };
-        let is_placed = |line: &LineNote| {
-            usize::from(line.section) < SectionKind::ALL.len()
-                && (line.file as usize) < self.line_files.len()
+        let is_start = |start: Target| match start.base {
+            Base::Symbol(index) => index < self.symbols.len(),
+            Base::Absolute | Base::Section(_) => true,
         };
-        let bases = usize::from(FIRST_EXTERNAL) + self.symbols.len();
+        let files = self.lines.files.len();
         self.symbols.iter().all(has_file)
-            && self.lines.iter().all(is_placed)
-            && self.start.is_none_or(|(base, _)| base < bases)
+            && self.lines.rows.iter().all(|row| (row.file as usize) < files)
+            && self.start.is_none_or(is_start)
     }
 
     /// Returns offset and length of the written ranges of a section.
     pub(super) fn runs(&self, kind: SectionKind) -> Option<&[(u16, u32)]> {
-        let found = self.runs.iter().find(|(section, _)| *section == kind.base());
+        let found = self.runs.iter().find(|(section, _)| *section == kind);
         found.map(|(_, runs)| runs.as_slice())
     }
 
@@ -150,30 +122,12 @@ impl TdlSection {
         let (file, line) = symbol.place?;
         Some(Place { file: Arc::clone(&self.symbol_files[file as usize]), line })
     }
-
-    pub(super) fn line_table(&self) -> Lines {
-        let rows = self.lines.iter().map(|note| {
-            let LineNote { section, offset, size, file, line, is_code } = *note;
-            let section = SectionKind::ALL[usize::from(section)];
-            LineRow { section, offset, size, file, line, is_code }
-        });
-        Lines { files: self.line_files.clone(), rows: rows.collect() }
-    }
-
-    pub(super) fn start(&self) -> Option<Target> {
-        let (base, addend) = self.start?;
-        let base = match base.checked_sub(FIRST_EXTERNAL.into()) {
-            Some(index) => Base::Symbol(index),
-            None if base == 0 => Base::Absolute,
-            None => Base::Section(SectionKind::ALL[base]),
-        };
-        Some(Target { base, addend })
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::module::LineRow;
 
     fn row(section: SectionKind, offset: u16, size: u32, file: u32, line: u32) -> LineRow {
         LineRow { section, is_code: size < 5, offset, size, file, line }
@@ -199,7 +153,7 @@ mod tests {
             row(Data, u16::MAX, 1, 0, 1),
             row(Data, 0, 1, 0, 1),
         ]);
-        assert_eq!(read(&bytes).map(|notes| notes.line_table()), Ok(lines));
+        assert_eq!(read(&bytes).map(|notes| notes.lines), Ok(lines));
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
-use tdlasm::calendar::utc;
+use chrono::{DateTime, Utc};
 
 /// An append-only file. Writes are unbuffered, so it is complete however the session ends.
 #[derive(Debug)]
@@ -16,9 +16,9 @@ impl Log {
     pub(crate) fn open(path: &Path, with: &str) -> io::Result<Self> {
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
         let is_new = file.metadata()?.len() == 0;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let now = DateTime::<Utc>::from(SystemTime::now()).format("%Y-%m-%d %H:%M:%S UTC");
         let gap = if is_new { "" } else { "\n" };
-        file.write_all(format!("{gap}--- {} UTC, {with}\n", utc(now)).as_bytes())?;
+        file.write_all(format!("{gap}--- {now}, {with}\n").as_bytes())?;
         Ok(Self(file))
     }
 

@@ -1,11 +1,12 @@
 //! Directives that write bytes: `.BYTE`, `.WORD`, texts, `.RAD40`, `.DATE` and `.TIME`.
 
+use chrono::DateTime;
+
 use super::super::assembler::Assembler;
 use super::super::code_buffer::{CodeCheckpoint, Field};
 use super::super::slips;
 use super::super::statement_end::{StatementEnd, StatementResult};
 use super::misses_operand;
-use crate::calendar::civil_date;
 use crate::diag::DiagnosticCode;
 use crate::listing::{BYTES_A_ROW, WORDS_A_ROW};
 use crate::source::as_read;
@@ -214,22 +215,18 @@ fn skip_to_next(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
 
 /// Writes month, day and year of the build (`.DATE`), or blanks.
 pub(super) fn write_date(asm: &mut Assembler<'_>) {
-    write_build_time(asm, |seconds| {
-        let (year, month, day) = civil_date(seconds / 86400);
-        format!("{month:02}/{day:02}/{:02}", year % 100)
-    });
+    write_build_time(asm, "%m/%d/%y");
 }
 
 /// Writes hour, minute and second of the build in UTC (`.TIME`), or blanks.
 pub(super) fn write_time(asm: &mut Assembler<'_>) {
-    write_build_time(asm, |seconds| {
-        let within = seconds % 86400;
-        format!("{:02}:{:02}:{:02}", within / 3600, within / 60 % 60, within % 60)
-    });
+    write_build_time(asm, "%H:%M:%S");
 }
 
-fn write_build_time(asm: &mut Assembler<'_>, format: fn(u64) -> String) {
-    let text = asm.options.build_time.map_or(" ".repeat(8), format);
+fn write_build_time(asm: &mut Assembler<'_>, format: &str) {
+    let seconds = asm.options.build_time.and_then(|seconds| i64::try_from(seconds).ok());
+    let time = seconds.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+    let text = time.map_or(" ".repeat(8), |time| time.format(format).to_string());
     asm.recorder.byte(asm.statement.operator.end, BYTES_A_ROW, BYTES_A_ROW);
     asm.code.write(text.as_bytes());
 }
