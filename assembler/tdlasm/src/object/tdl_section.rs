@@ -5,6 +5,7 @@
 
 #![deny(clippy::cast_possible_truncation)]
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crc::{CRC_32_ISO_HDLC, Crc};
@@ -18,7 +19,7 @@ const FORMAT: u8 = 3;
 
 /// What a reader needs in addition to the ELF file to restore the module.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct TdlSection {
+pub(super) struct TdlSection<'m> {
     /// The [`names_check`] of the ELF symbol table, to detect changes.
     #[serde(with = "postcard::fixint::le")]
     pub(super) check: u32,
@@ -30,7 +31,7 @@ pub(super) struct TdlSection {
     /// The symbols, in the module's order.
     pub(super) symbols: Vec<SymbolNote>,
     symbol_files: Vec<Arc<str>>,
-    pub(super) lines: Lines,
+    pub(super) lines: Cow<'m, Lines>,
     pub(super) start: Option<Target>,
 }
 
@@ -71,7 +72,7 @@ pub(super) fn write(module: &Module, numbers: &[u32], check: u32) -> Vec<u8> {
         absolute_size: module.section(SectionKind::Absolute).map(|section| section.size),
         symbols,
         symbol_files: symbol_files.files,
-        lines: module.lines.clone(),
+        lines: Cow::Borrowed(&module.lines),
         start: module.start,
     };
     postcard::to_extend(&section, vec![FORMAT]).expect("memory takes what is written")
@@ -83,8 +84,8 @@ fn ranges(section: &Section) -> (SectionKind, Vec<(u16, u32)>) {
 }
 
 /// Decodes the section, or returns a description of the first error.
-pub(super) fn read(data: &[u8]) -> Result<TdlSection, String> {
-    let section: Option<TdlSection> = match data.split_first() {
+pub(super) fn read(data: &[u8]) -> Result<TdlSection<'static>, String> {
+    let section: Option<TdlSection<'_>> = match data.split_first() {
         Some((&FORMAT, content)) => postcard::from_bytes(content).ok(),
         Some((format, _)) => {
             return Err(format!("its format is {format}, and {FORMAT} is known here"));
@@ -95,7 +96,7 @@ pub(super) fn read(data: &[u8]) -> Result<TdlSection, String> {
     valid.ok_or_else(|| "it is truncated or invalid".to_owned())
 }
 
-impl TdlSection {
+impl TdlSection<'_> {
     /// Returns `true` if all indexes are those of elements.
     fn is_valid(&self) -> bool {
         let has_file = |symbol: &SymbolNote| {
@@ -153,7 +154,7 @@ mod tests {
             row(Data, u16::MAX, 1, 0, 1),
             row(Data, 0, 1, 0, 1),
         ]);
-        assert_eq!(read(&bytes).map(|notes| notes.lines), Ok(lines));
+        assert_eq!(read(&bytes).map(|notes| notes.lines.into_owned()), Ok(lines));
     }
 
     #[test]
