@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use crc::{CRC_16_IBM_3740, Crc};
 
-use super::{BODY_OVERHEAD, MAX_ENCODED, MAX_PAYLOAD, cobs};
+use super::{MAX_ENCODED, MAX_PAYLOAD, cobs};
 
 /// The checksum of frames, and part of that of memory.
 const CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_IBM_3740);
@@ -113,7 +113,8 @@ impl Frame {
     /// use firmware_wire::{Frame, kind};
     ///
     /// let frame = Frame::new(7, kind::IDENT, Vec::new()).expect("it is empty");
-    /// assert_eq!(Frame::decode(&frame.encode()[1..frame.encoded_len() - 1]), Ok(frame));
+    /// let encoded = frame.encode();
+    /// assert_eq!(Frame::decode(&encoded[1..encoded.len() - 1]), Ok(frame));
     /// assert!(Frame::new(7, kind::WRITE, vec![0; 241]).is_err());
     /// ```
     pub fn new(seq: u8, kind: u8, payload: Vec<u8>) -> Result<Self, PayloadTooLong> {
@@ -158,11 +159,6 @@ impl Frame {
             return Err(FrameError::Crc);
         }
         Self::new(seq, kind, payload.to_vec()).map_err(|_| FrameError::Length)
-    }
-
-    /// Returns the length of the encoded frame in bytes, delimiters included.
-    pub fn encoded_len(&self) -> usize {
-        self.payload.len() + BODY_OVERHEAD + 3
     }
 }
 
@@ -239,6 +235,7 @@ impl Decoder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::BODY_OVERHEAD;
     use proptest::prelude::*;
 
     #[test]
@@ -315,7 +312,7 @@ mod tests {
         #[test]
         fn a_frame_has_its_length_and_no_zero_inside(frame in frames()) {
             let line = frame.encode();
-            prop_assert_eq!(line.len(), frame.encoded_len());
+            prop_assert_eq!(line.len(), frame.payload.len() + BODY_OVERHEAD + 3);
             prop_assert!(line[1..line.len() - 1].iter().all(|byte| *byte != 0));
             prop_assert!(line.len() <= MAX_ENCODED + 2);
         }

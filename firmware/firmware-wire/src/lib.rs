@@ -8,7 +8,6 @@
 //!
 //! let request = Request::Crc { address: 0x8000, length: 0x100 }.frame(7)?;
 //! let sent = request.encode();
-//! assert_eq!(sent.len(), request.encoded_len());
 //!
 //! let mut decoder = Decoder::default();
 //! let received = sent.into_iter().find_map(|byte| decoder.push(byte));

@@ -259,7 +259,7 @@ impl Expected {
         prop_assert!(self.in_flight.insert(id, (address, seq)).is_none());
         if !self.has_cancelled && self.link.stats().total_retries() == 0 {
             let board = self.board.board();
-            let bytes: usize = board.received.iter().map(Frame::encoded_len).sum();
+            let bytes: usize = board.received.iter().map(|frame| frame.encode().len()).sum();
             prop_assert!(bytes <= WINDOW.into(), "{bytes} bytes at the board");
         }
         Ok(())

@@ -223,16 +223,6 @@ impl Position {
         self.pieces().filter(|(_, piece)| *piece == wanted).last().map(|(square, _)| square)
     }
 
-    /// Returns the position with ranks reversed and colours exchanged.
-    pub fn colours_swapped(&self) -> Self {
-        let mut swapped = Self::empty(self.to_move.other());
-        for (Square { rank, file }, Piece { colour, kind }) in self.pieces() {
-            let piece = Piece { colour: colour.other(), kind };
-            swapped.set(Square { rank: 7 - rank, file }, Some(piece));
-        }
-        swapped
-    }
-
     /// Returns the position with files reversed, as in a mirror.
     pub fn files_reversed(&self) -> Self {
         let mut reversed = Self::empty(self.to_move);

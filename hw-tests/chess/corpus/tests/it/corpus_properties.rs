@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use sargon_corpus::{CORPUS_SEED, Case, CaseInput, builtin_corpus, generate, to_epd};
-use sargon_reference::{Colour, PieceKind, Position, SquareResult, evaluate};
+use sargon_reference::{Colour, Piece, PieceKind, Position, Square, SquareResult, evaluate};
 
 fn corpus() -> Vec<Case> {
     builtin_corpus().unwrap_or_else(|error| panic!("{error}"))
@@ -95,6 +95,17 @@ fn results(
     all
 }
 
+/// Returns the position with ranks reversed and colours exchanged.
+fn colours_swapped(position: &Position) -> Position {
+    let mut swapped = Position::empty(position.to_move.other());
+    for (square, Piece { colour, kind }) in position.pieces() {
+        let piece = Piece { colour: colour.other(), kind };
+        let opposite = Square::new(square.file(), 7 - square.rank()).expect("on the board");
+        swapped.set(opposite, Some(piece));
+    }
+    swapped
+}
+
 #[test]
 fn mirrors_change_nothing() {
     let mut compared = 0;
@@ -104,7 +115,7 @@ fn mirrors_change_nothing() {
             (7 - file, rank, residue, white, black)
         });
         assert_eq!(back, plain, "{id}: files reversed");
-        let back = results(&position.colours_swapped(), |(file, rank, residue, white, black)| {
+        let back = results(&colours_swapped(&position), |(file, rank, residue, white, black)| {
             (file, 7 - rank, residue, black, white)
         });
         assert_eq!(back, plain, "{id}: colours swapped");
