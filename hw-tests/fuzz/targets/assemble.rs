@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use tdlasm::Options;
 use tdlasm::asm::run;
 use tdlasm::diag::render;
-use tdlasm::listing::{self, Style};
+use tdlasm::listing::{TdlOptions, render_modern, render_tdl};
 use tdlasm::module::Module;
 use tdlasm::object::{read_object, write_object};
 use tdlasm::source::MemoryLoader;
@@ -18,9 +18,8 @@ fuzz_target!(|source: &[u8]| {
     assert!(
         !found.has_errors() || !render::human(&found.diagnostics, &found.sources, false).is_empty()
     );
-    for style in [Style::Modern, Style::Tdl] {
-        let _ = listing::render(&found.listing, &found.sources, &found.modules, style);
-    }
+    let _ = render_modern(&found.listing, &found.sources);
+    let _ = render_tdl(&found.listing, &found.sources, &found.modules, &TdlOptions::default());
     for module in found.modules.iter().filter(|_| !found.has_errors()) {
         // An ELF object does not keep the order of the source.
         let module = Module { source_order: None, ..module.clone() };

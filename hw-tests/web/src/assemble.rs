@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tdlasm::diag::{Diagnostic, render};
 use tdlasm::image::intel_hex;
 use tdlasm::link::{Program, link};
-use tdlasm::listing::{self, Style};
+use tdlasm::listing::render_modern;
 use tdlasm::object::{write_executable, write_tdl};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Assembly, Options};
@@ -165,7 +165,7 @@ fn program(sources: &AssembleRequest, profile: &BoardProfile) -> Result<Assemble
     if assembly.has_errors() {
         return outputs.made(found, text, None);
     }
-    let listed = listing::render(listing, texts, modules, Style::Modern);
+    let listed = render_modern(listing, texts);
     let layout = board_debugger::ram_layout(profile);
     let linked = match link(modules, &layout) {
         Ok(linked) => linked,

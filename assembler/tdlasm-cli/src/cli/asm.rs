@@ -8,12 +8,14 @@ use clap::{Args, ValueEnum};
 use cli_support::exit;
 use cli_support::text::Escape;
 use tdlasm::diag::{Diagnostic, DiagnosticCode, LevelError, LintLevels, render};
-use tdlasm::listing::{Listing, Style, TdlOptions, UnknownSwitch, render_tdl, straight_path};
+use tdlasm::listing::{
+    Listing, TdlOptions, UnknownSwitch, render_modern, render_tdl, straight_path,
+};
 use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{tdl_losses, write_object, write_tdl};
 use tdlasm::project::{Program, Project};
 use tdlasm::source::{Origin, Source, SourceMap};
-use tdlasm::{Assembly, ConsoleReply, Cpu, Notation, Options, listing};
+use tdlasm::{Assembly, ConsoleReply, Cpu, Notation, Options};
 use tdlasm_tools::convert::is_zilog;
 
 use super::files::{self, CommandLoader, Format};
@@ -158,15 +160,6 @@ enum ListingStyle {
     Modern,
     /// ZASM's: pages, error flags, symbol table
     Tdl,
-}
-
-impl From<ListingStyle> for Style {
-    fn from(style: ListingStyle) -> Self {
-        match style {
-            ListingStyle::Modern => Style::Modern,
-            ListingStyle::Tdl => Style::Tdl,
-        }
-    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
@@ -410,9 +403,8 @@ fn render_listing(
     sources: &SourceMap,
     modules: &[Module],
 ) -> String {
-    let style = arguments.listing_style.into();
-    if style == Style::Modern {
-        return listing::render(listing, sources, modules, style);
+    if arguments.listing_style == ListingStyle::Modern {
+        return render_modern(listing, sources);
     }
     let mut options = arguments.listing_switches.clone().unwrap_or_default();
     if let Some(name) = &arguments.listing_program {

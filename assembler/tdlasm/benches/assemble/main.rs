@@ -20,12 +20,7 @@ fn measure(bencher: Bencher<'_, '_>, lines: usize, text: String, list: bool) {
         let assembly =
             assemble(&loader, &["bench.asm".into()], &options).expect("a correct program");
         if list {
-            divan::black_box(listing::render(
-                &assembly.listing,
-                &assembly.sources,
-                &assembly.modules,
-                listing::Style::Modern,
-            ));
+            divan::black_box(listing::render_modern(&assembly.listing, &assembly.sources));
         }
         assembly
     });

@@ -18,7 +18,7 @@ const CODE_WIDTH: usize = 26;
 ///
 /// Columns: address with `'` for `.PROG.`, `*` for `.DATA.` and `"` for `.BLNK.`; bytes, with `'`
 /// if they are relocated; T-states, `taken/not taken` if they differ; line; text.
-pub(super) fn render(listing: &Listing, sources: &SourceMap) -> String {
+pub fn render_modern(listing: &Listing, sources: &SourceMap) -> String {
     let text = String::with_capacity(listing.lines.len() * 64);
     let mut writer = Modern { text, sources, next: FxHashMap::default(), current: None };
     let mut options = ListingOptions::default();

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use tdlasm::image::{Image, ImageRun};
 use tdlasm::link::{Layout, link};
-use tdlasm::listing::{Listing, Style, render, straight_path};
+use tdlasm::listing::{Listing, TdlOptions, render_modern, render_tdl, straight_path};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Assembly, Options, assemble};
 
@@ -14,9 +14,18 @@ fn assembled(text: &str) -> Assembly {
     assemble(&loader, &["a.asm".into()], &options).expect("a correct program")
 }
 
-fn shown(assembly: &Assembly, style: Style) -> String {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    Modern,
+    Tdl,
+}
+
+pub(crate) fn shown(assembly: &Assembly, style: Style) -> String {
     let Assembly { listing, sources, modules, .. } = assembly;
-    render(listing, sources, modules, style)
+    match style {
+        Style::Modern => render_modern(listing, sources),
+        Style::Tdl => render_tdl(listing, sources, modules, &TdlOptions::default()),
+    }
 }
 
 /// Returns the start of the row with `source`, in the original's layout.

@@ -5,8 +5,9 @@ use proptest::prelude::*;
 use tdlasm::Options;
 use tdlasm::asm::{Assembly, run};
 use tdlasm::diag::render;
-use tdlasm::listing::{Style, render as render_listing};
 use tdlasm::source::MemoryLoader;
+
+use crate::listing::{Style, shown};
 
 fn outcome(text: impl Into<Vec<u8>>) -> Assembly {
     let loader = MemoryLoader::new().with("bad.asm", text);
@@ -225,11 +226,6 @@ const WORDS: &[&str] = &[
     ".TITLE ",
 ];
 
-fn listed(outcome: &Assembly, style: Style) -> String {
-    let Assembly { listing, sources, modules, .. } = outcome;
-    render_listing(listing, sources, modules, style)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -249,7 +245,7 @@ proptest! {
         ];
         prop_assert!(messages.iter().all(|text| text.len() < 1 << 20));
         // Macros that call each other endlessly have 2 MiB of open text at most.
-        let listings = [Style::Modern, Style::Tdl].map(|style| listed(&outcome, style));
+        let listings = [Style::Modern, Style::Tdl].map(|style| shown(&outcome, style));
         prop_assert!(listings.iter().all(|text| text.len() < 1 << 23));
         for module in &outcome.modules {
             let back = tdlasm::object::read_object(&tdlasm::object::write_object(module), "x");
@@ -284,7 +280,7 @@ fn calls_in_a_macro_that_ends_its_module_are_listed() {
         let text = format!(" .DEFINE REC[N]=[\n .IFG N,[\n REC \\N-1\n{rest}");
         let loader = MemoryLoader::new().with("bad.asm", text);
         let options = Options { listing: true, ..Options::default() };
-        let listing = listed(&run(&loader, &["bad.asm".into()], &options), Style::Tdl);
+        let listing = shown(&run(&loader, &["bad.asm".into()], &options), Style::Tdl);
         assert!(listing.contains("REC 4"), "{listing}");
     }
 }
