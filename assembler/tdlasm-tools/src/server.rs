@@ -71,7 +71,7 @@ pub enum ServerEnd {
 
 /// Serves an editor until it sends `exit` or closes the input.
 ///
-/// `options` apply to all sources; the editor can extend them by `initializationOptions`.
+/// `options` apply to all sources.
 ///
 /// # Errors
 /// Returns an error if the input is not of the protocol, or the output cannot be written.
@@ -152,7 +152,7 @@ pub struct LanguageServer {
 }
 
 impl LanguageServer {
-    /// Creates a server; the editor can extend `options` by `initializationOptions`.
+    /// Creates a server whose `options` apply to all sources.
     pub fn new(options: Options) -> Self {
         Self { session: Session::new(options), phase: Phase::Uninitialized }
     }

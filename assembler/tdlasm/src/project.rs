@@ -134,16 +134,14 @@ impl Project {
         };
         let written: Written = toml::from_str(text).map_err(syntax)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        let Written { include, define, long_symbols, zilog, case_sensitive, pabs, cpu, .. } =
-            written;
         let shared = Program {
-            include,
-            define,
-            long_symbols,
-            zilog,
-            case_sensitive,
-            pabs,
-            cpu,
+            include: written.include,
+            define: written.define,
+            long_symbols: written.long_symbols,
+            zilog: written.zilog,
+            case_sensitive: written.case_sensitive,
+            pabs: written.pabs,
+            cpu: written.cpu,
             ..Program::default()
         };
         let shared = shared.within(path, &folder)?;

@@ -121,17 +121,12 @@ fn slowest(times: &[Duration], all: &[Stroke], text: &str) -> String {
 fn requests(client: &mut Client) {
     let document = json!({ "textDocument": { "uri": FILE } });
     let place = place(client.text(FILE));
-    let range = json!({
-        "textDocument": { "uri": FILE },
-        "range": { "start": { "line": 0, "character": 0 }, "end": { "line": 60, "character": 0 } },
-    });
     for (method, parameters) in [
         ("textDocument/hover", &place),
         ("textDocument/completion", &place),
         ("textDocument/definition", &place),
         ("textDocument/documentSymbol", &document),
         ("textDocument/foldingRange", &document),
-        ("textDocument/semanticTokens/range", &range),
         ("textDocument/semanticTokens/full", &document),
     ] {
         request(client, method, parameters);

@@ -109,11 +109,7 @@ impl Analysis {
         }))
     }
 
-    /// Returns `true` if a file is a source or an included file of this program.
-    pub(super) fn includes_file(&self, path: &Path) -> bool {
-        self.file(path).is_some()
-    }
-
+    /// Returns the index of a source or an included file of this program.
     pub(super) fn file(&self, path: &Path) -> Option<u32> {
         self.files.iter().position(|file| file == path).map(|at| at as u32)
     }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -18,7 +17,8 @@ pub(super) fn apply_changes(text: &mut String, changes: Vec<TextDocumentContentC
             *text = new;
             continue;
         };
-        let Range { start, end } = LineIndex::new(text.as_bytes()).offsets(range);
+        let lines = LineIndex::new(text.as_bytes());
+        let (start, end) = (lines.offset(range.start), lines.offset(range.end));
         text.replace_range(start..end.max(start), &new);
     }
 }

@@ -63,10 +63,6 @@ impl<'t> LineIndex<'t> {
         )
     }
 
-    pub(super) fn offsets(&self, range: Range) -> std::ops::Range<usize> {
-        self.offset(range.start)..self.offset(range.end)
-    }
-
     pub(super) fn range(&self, range: std::ops::Range<usize>) -> Range {
         Range::new(self.position(range.start), self.position(range.end))
     }

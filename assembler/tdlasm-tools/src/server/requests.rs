@@ -176,11 +176,7 @@ fn with_handlers(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
         })
         .on_file::<request::DocumentLinkRequest>(|file, _| Ok(Some(outline::links(file))))
         .on_file::<request::SemanticTokensFullRequest>(|file, _| {
-            let data = tokens::tokens(file, None);
-            Ok(Some(SemanticTokens { result_id: None, data }.into()))
-        })
-        .on_file::<request::SemanticTokensRangeRequest>(|file, asked| {
-            let data = tokens::tokens(file, Some(file.lines().offsets(asked.range)));
+            let data = tokens::tokens(file);
             Ok(Some(SemanticTokens { result_id: None, data }.into()))
         })
         .on_file::<request::CodeActionRequest>(|file, asked| {

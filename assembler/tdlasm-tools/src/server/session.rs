@@ -14,7 +14,7 @@ use tdlasm::asm::Options;
 use tdlasm::project::FILE_NAME;
 
 use super::diagnostics::PublishedDiagnostics;
-use super::workspace::{InitOptions, Workspace};
+use super::workspace::Workspace;
 use super::{documents, tokens};
 
 #[derive(Debug)]
@@ -39,8 +39,8 @@ impl Session {
     }
 
     pub(super) fn initialize(&mut self, request: Request) -> Response {
-        match serde_json::from_value(request.params).and_then(|asked| self.begin(asked)) {
-            Ok(result) => Response::new_ok(request.id, result),
+        match serde_json::from_value(request.params) {
+            Ok(asked) => Response::new_ok(request.id, self.begin(&asked)),
             Err(error) => {
                 let code = ErrorCode::InvalidParams as i32;
                 Response::new_err(request.id, code, error.to_string())
@@ -48,19 +48,16 @@ impl Session {
         }
     }
 
-    fn begin(&mut self, mut parameters: InitializeParams) -> Result<Value, serde_json::Error> {
-        let init = parameters.initialization_options.take().unwrap_or_default();
-        let init: Option<InitOptions> = serde_json::from_value(init)?;
-        self.workspace.add_options(init.unwrap_or_default());
+    fn begin(&mut self, parameters: &InitializeParams) -> Value {
         let workspace = parameters.capabilities.workspace.as_ref();
         let watched = workspace.and_then(|one| one.did_change_watched_files);
         self.can_watch_files = watched.and_then(|one| one.dynamic_registration).unwrap_or(false);
-        for folder in folders(&parameters) {
+        for folder in folders(parameters) {
             self.workspace.add_folder(&folder);
         }
         let server_info =
             json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") });
-        Ok(json!({ "capabilities": capabilities(), "serverInfo": server_info }))
+        json!({ "capabilities": capabilities(), "serverInfo": server_info })
     }
 
     /// Returns the request to watch source and project files, if the editor supports it.
@@ -161,7 +158,6 @@ fn capabilities() -> Value {
         "semanticTokensProvider": {
             "legend": tokens::legend(),
             "full": true,
-            "range": true,
         },
         "renameProvider": { "prepareProvider": true },
         "documentFormattingProvider": true,

@@ -41,13 +41,12 @@ pub(super) fn legend() -> Value {
     })
 }
 
-/// Returns the tokens of a file, or of the statements that touch a range of it.
-pub(super) fn tokens(file: &File<'_>, range: Option<Range<usize>>) -> Vec<SemanticToken> {
-    let range = range.unwrap_or(0..file.text.len());
+/// Returns the tokens of a file.
+pub(super) fn tokens(file: &File<'_>) -> Vec<SemanticToken> {
     let Some(statements) = file.statements() else { return Vec::new() };
     let names = name_tokens(file);
     let mut encoder = Encoder::new(&file.text);
-    for word in scan(&statements, &range) {
+    for word in scan(&statements, &(0..file.text.len())) {
         let known = names.get(&word.range.start).copied();
         if let Some((token, modifiers)) = token(&file.text, &word, known) {
             encoder.add(word.range, token, modifiers);

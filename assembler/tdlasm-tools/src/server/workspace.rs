@@ -10,7 +10,6 @@ use crate::fmt::Statements;
 use crate::mnemonics::Language;
 use crate::statement::StatementParts;
 use lsp_types::Uri;
-use serde::Deserialize;
 use tdlasm::asm::Options;
 use tdlasm::project::{FILE_NAME, Program, Project};
 use tdlasm::source::{Loader, normalize_path};
@@ -23,17 +22,6 @@ use super::positions::LineIndex;
 const MAX_SOURCES: usize = 2000;
 /// The maximum depth of folders that are searched.
 const MAX_DEPTH: usize = 16;
-
-/// The editor's `initializationOptions`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct InitOptions {
-    /// Symbols that are defined before the first line.
-    define: BTreeMap<String, u16>,
-    include: Vec<PathBuf>,
-    long_symbols: bool,
-    pabs: bool,
-}
 
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
@@ -50,13 +38,6 @@ pub(super) struct Workspace {
 impl Workspace {
     pub(super) fn new(options: Options) -> Self {
         Self { options, ..Self::default() }
-    }
-
-    pub(super) fn add_options(&mut self, init: InitOptions) {
-        self.options.defines.extend(init.define);
-        self.options.include_dirs.extend(init.include);
-        self.options.long_symbols |= init.long_symbols;
-        self.options.absolute_prog |= init.pabs;
     }
 
     pub(super) fn options(&self, source: &Path) -> Options {
@@ -97,7 +78,7 @@ impl Workspace {
         // A missing included file may be this one.
         self.analyses.retain(|root, one| {
             let may_find_it = is_new && one.assembly.has_errors();
-            root != path && !one.includes_file(path) && !may_find_it
+            root != path && one.file(path).is_none() && !may_find_it
         });
     }
 
@@ -173,7 +154,7 @@ impl<'w> File<'w> {
 
     /// Returns the programs that contain the file.
     pub(super) fn programs(&self) -> impl Iterator<Item = &'w Analysis> {
-        self.workspace.programs().filter(|one| one.includes_file(&self.path))
+        self.workspace.programs().filter(|one| one.file(&self.path).is_some())
     }
 
     /// Returns the statement that contains an offset.

@@ -141,11 +141,11 @@ pub(crate) fn uri(path: &Path) -> String {
 impl Client {
     /// Starts a session in a folder.
     pub(crate) fn new(folder: Option<&Path>) -> Self {
-        Self::with(&[], folder, Value::Null)
+        Self::with(&[], folder)
     }
 
-    /// Starts a session with arguments of the command line and options of the protocol.
-    pub(crate) fn with(arguments: &[&str], folder: Option<&Path>, options: Value) -> Self {
+    /// Starts a session with arguments of the command line.
+    pub(crate) fn with(arguments: &[&str], folder: Option<&Path>) -> Self {
         let mut server = spawn(arguments);
         let input = server.stdin.take();
         let messages = listen(server.stdout.take().expect("a pipe"));
@@ -166,7 +166,6 @@ impl Client {
         let folders = folder.map(|folder| json!([{ "uri": uri(folder), "name": "test" }]));
         let parameters = json!({
             "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": folders,
-            "initializationOptions": options,
         });
         client.request("initialize", parameters).expect("capabilities");
         client.notify("initialized", json!({}));

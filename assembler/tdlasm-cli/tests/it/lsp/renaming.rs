@@ -112,7 +112,7 @@ fn names_that_clash_are_refused_as_far_as_letters_count() {
     assert!(renamed(equal, ("ONE", 0), "UNO").unwrap_err().contains("UNO already exists"));
     // An undefined symbol would become defined.
     assert!(renamed(text, ("START", 0), "LATER").is_err());
-    let mut client = Client::with(&["--long-symbols"], None, Value::Null);
+    let mut client = Client::with(&["--long-symbols"], None);
     client.open(FILE, text);
     assert!(rename(&mut client, ("START", 0), "COUNTED").is_ok());
 }
@@ -126,7 +126,7 @@ fn a_name_that_a_macro_joins_from_parts_is_refused() {
 
 #[test]
 fn symbols_from_the_command_line_cannot_be_renamed() {
-    let mut client = Client::with(&["--define", "DEBUG=1"], None, Value::Null);
+    let mut client = Client::with(&["--define", "DEBUG=1"], None);
     client.open(FILE, " MVI A,DEBUG\n .END\n");
     assert!(
         rename(&mut client, ("DEBUG", 0), "TRACE").unwrap_err().contains("not defined in a file")

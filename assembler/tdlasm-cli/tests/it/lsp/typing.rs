@@ -119,10 +119,10 @@ fn an_error_that_follows_from_another_is_not_reported() {
 }
 
 #[test]
-fn options_come_from_the_command_line_and_the_editor() {
+fn options_come_from_the_command_line() {
     let text =
         "        .IFN ONE-1,[.ERROR /ONE/]\n        .IFN TWO-2,[.ERROR /TWO/]\n        .END\n";
-    let mut client = Client::with(&["--define", "ONE=1"], None, json!({ "define": { "TWO": 2 } }));
+    let mut client = Client::with(&["--define", "ONE=1", "--define", "TWO=2"], None);
     client.open(FILE, text);
     assert_eq!(client.messages(FILE), [""; 0]);
 }
