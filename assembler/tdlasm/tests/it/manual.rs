@@ -155,3 +155,22 @@ fn the_first_definition_of_a_symbol_counts() {
         }
     }
 }
+
+#[test]
+fn date_and_time_are_those_of_the_build() {
+    let loader = MemoryLoader::new().with("a.asm", " .DATE\n .TIME\n .END\n");
+    let blanks = " ".repeat(16);
+    // From `date -u -d @SECONDS '+%m/%d/%y%H:%M:%S'`.
+    for (build_time, expected) in [
+        (Some(951_786_061), "02/29/0001:01:01"),
+        (Some(253_402_300_799), "12/31/9923:59:59"),
+        (Some(253_402_300_800), &*blanks),
+        (Some(u64::MAX), &*blanks),
+        (None, &*blanks),
+    ] {
+        let options = Options { build_time, ..Options::default() };
+        let assembly = assemble(&loader, &["a.asm".into()], &options).expect("no errors");
+        let bytes = &assembly.modules[0].sections[0].runs[0].bytes;
+        assert_eq!(String::from_utf8_lossy(bytes), expected, "{build_time:?}");
+    }
+}

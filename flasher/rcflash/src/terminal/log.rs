@@ -3,9 +3,9 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, Utc};
+use humantime::format_rfc3339_seconds;
 
 /// An append-only file. Writes are unbuffered, so it is complete however the session ends.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ impl Log {
     pub(crate) fn open(path: &Path, with: &str) -> io::Result<Self> {
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
         let is_new = file.metadata()?.len() == 0;
-        let now = DateTime::<Utc>::from(SystemTime::now()).format("%Y-%m-%d %H:%M:%S UTC");
+        let now = format_rfc3339_seconds(SystemTime::now().max(UNIX_EPOCH));
         let gap = if is_new { "" } else { "\n" };
         file.write_all(format!("{gap}--- {now}, {with}\n").as_bytes())?;
         Ok(Self(file))

@@ -1,6 +1,8 @@
 //! Directives that write bytes: `.BYTE`, `.WORD`, texts, `.RAD40`, `.DATE` and `.TIME`.
 
-use chrono::DateTime;
+use std::time::{Duration, UNIX_EPOCH};
+
+use humantime::format_rfc3339_seconds;
 
 use super::super::assembler::Assembler;
 use super::super::code_buffer::{CodeCheckpoint, Field};
@@ -13,6 +15,9 @@ use crate::source::as_read;
 use crate::syntax::directive::TextTerminator;
 use crate::syntax::expr::Op;
 use crate::syntax::{Cursor, lex};
+
+/// The first second of the year 10000, counted from 1970.
+const YEAR_10000: u64 = 253_402_300_800;
 
 pub(super) fn write_values(
     asm: &mut Assembler<'_>,
@@ -215,18 +220,21 @@ fn skip_to_next(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
 
 /// Writes month, day and year of the build (`.DATE`), or blanks.
 pub(super) fn write_date(asm: &mut Assembler<'_>) {
-    write_build_time(asm, "%m/%d/%y");
+    write_build_time(asm, |time| format!("{}/{}/{}", &time[5..7], &time[8..10], &time[2..4]));
 }
 
 /// Writes hour, minute and second of the build in UTC (`.TIME`), or blanks.
 pub(super) fn write_time(asm: &mut Assembler<'_>) {
-    write_build_time(asm, "%H:%M:%S");
+    write_build_time(asm, |time| time[11..19].to_owned());
 }
 
-fn write_build_time(asm: &mut Assembler<'_>, format: &str) {
-    let seconds = asm.options.build_time.and_then(|seconds| i64::try_from(seconds).ok());
-    let time = seconds.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
-    let text = time.map_or(" ".repeat(8), |time| time.format(format).to_string());
+/// Writes what `part` takes of the time of the build, such as `2024-12-31T23:59:59Z`.
+fn write_build_time(asm: &mut Assembler<'_>, part: fn(&str) -> String) {
+    // Later years have more digits.
+    let seconds = asm.options.build_time.filter(|seconds| *seconds < YEAR_10000);
+    let time = seconds.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));
+    let text = |time| part(&format_rfc3339_seconds(time).to_string());
+    let text = time.map_or(" ".repeat(8), text);
     asm.recorder.byte(asm.statement.operator.end, BYTES_A_ROW, BYTES_A_ROW);
     asm.code.write(text.as_bytes());
 }
