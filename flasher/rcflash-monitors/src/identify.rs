@@ -8,7 +8,7 @@ use crate::exchange::{self, REPLY_TIMEOUT, exchange};
 use crate::processor::{BoardProcessor, CONFIGURATION, scm_processor};
 use crate::prompt::{MEMORY_TOP_PROMPT, Peer, START_PROMPTS, at_romwbw_prompt};
 use crate::session::MonitorSession;
-use crate::{basic_output, dump};
+use crate::{basic_output, dump, scm};
 
 const OPERATION: &str = "asking for the version";
 const UNKNOWN_SCM: &str = "a monitor with the prompt of the Small Computer Monitor";
@@ -31,8 +31,7 @@ pub(crate) fn name_with_version(
     let text = String::from_utf8_lossy(received).into_owned();
     Ok(match peer {
         Peer::Scm => {
-            let help = exchange(session, OPERATION, b"HELP\r", REPLY_TIMEOUT)?;
-            let help = String::from_utf8_lossy(&help);
+            let help = scm::help(session)?;
             if let BoardProcessor::Z180(profile) = scm_processor(&help) {
                 session.set_board_profile(profile);
             }

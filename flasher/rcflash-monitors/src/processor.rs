@@ -24,11 +24,6 @@ pub(crate) enum BoardProcessor {
 /// begins with a small letter in old versions.
 pub(crate) const CONFIGURATION: &str = "onfiguration ";
 
-/// Returns `true` for the whole reply to HELP of the Small Computer Monitor.
-pub(crate) fn names_configuration(help: &[u8]) -> bool {
-    String::from_utf8_lossy(help).contains(CONFIGURATION)
-}
-
 /// Returns the processor by the reply to HELP of the Small Computer Monitor.
 pub(crate) fn scm_processor(help: &str) -> BoardProcessor {
     let mut configurations = help.lines().filter_map(|line| line.split_once(CONFIGURATION));

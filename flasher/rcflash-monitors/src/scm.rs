@@ -22,7 +22,7 @@ use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
 use crate::handshake::{CORRUPTED_RECORD_FILL, abort_hex_load};
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
-use crate::processor::{self, BoardProcessor};
+use crate::processor::{self, BoardProcessor, CONFIGURATION};
 use crate::prompt::{Peer, identify_prompt};
 use crate::records::{END_RECORD, HexRecord, hex_records};
 use crate::routine::Routine;
@@ -50,6 +50,26 @@ pub(crate) struct Scm {
     processor: BoardProcessor,
 }
 
+/// Returns the reply to HELP.
+pub(crate) fn help(session: &mut MonitorSession) -> Result<String> {
+    let help = ask_help(session)?;
+    whole_help(session, &help)
+}
+
+fn ask_help(session: &mut MonitorSession) -> Result<Vec<u8>> {
+    exchange::command(session, "asking for the version", "HELP", at_prompt)
+}
+
+/// Returns a reply to HELP, which is asked for again if it names no configuration: HELP was then the
+/// end of a line whose beginning was sent to identify the monitor.
+fn whole_help(session: &mut MonitorSession, help: &[u8]) -> Result<String> {
+    let help = String::from_utf8_lossy(help).into_owned();
+    if help.contains(CONFIGURATION) {
+        return Ok(help);
+    }
+    Ok(String::from_utf8_lossy(&ask_help(session)?).into_owned())
+}
+
 impl HexMonitor for Scm {
     fn name(&self) -> &'static str {
         NAME
@@ -60,22 +80,15 @@ impl HexMonitor for Scm {
         session: &mut MonitorSession,
         observer: &mut dyn LoadObserver,
     ) -> Result<String> {
-        let ask = |session: &mut MonitorSession| {
-            exchange::command(session, "asking for the version", "HELP", at_prompt)
-        };
         let mut help = Vec::new();
         if at_prompt(session.received()) {
-            help = ask(session)?;
+            help = ask_help(session)?;
         }
         if !at_prompt(&help) {
             reach::reach_peer(session, observer, FINDING, NAME, &[Peer::Scm])?;
-            help = ask(session)?;
+            help = ask_help(session)?;
         }
-        if !processor::names_configuration(&help) {
-            // HELP was the end of a line whose beginning was sent to identify the monitor.
-            help = ask(session)?;
-        }
-        let help = String::from_utf8_lossy(&help);
+        let help = whole_help(session, &help)?;
         self.processor = processor::scm_processor(&help);
         Ok(identify::parse_scm_version(&help))
     }
