@@ -52,8 +52,8 @@ pub fn is_archive(data: &[u8]) -> bool {
 }
 
 /// Returns the members of a library, in order: an archive with names as written by GNU or BSD `ar`,
-/// or an object file. `name` is the name of modules whose object file contains none. The modules of a TDL object file are
-/// members of their own, selected by their entry points.
+/// or an object file. `name` is the name of modules whose object file contains none. The modules of
+/// a TDL object file are members of their own, selected by their entry points.
 ///
 /// # Errors
 ///

@@ -60,8 +60,8 @@ fn ask_help(session: &mut MonitorSession) -> Result<Vec<u8>> {
     exchange::command(session, "asking for the version", "HELP", at_prompt)
 }
 
-/// Returns a reply to HELP, which is asked for again if it names no configuration: HELP was then the
-/// end of a line whose beginning was sent to identify the monitor.
+/// Returns a reply to HELP, which is asked for again if it names no configuration: HELP was then
+/// the end of a line whose beginning was sent to identify the monitor.
 fn whole_help(session: &mut MonitorSession, help: &[u8]) -> Result<String> {
     let help = String::from_utf8_lossy(help).into_owned();
     if help.contains(CONFIGURATION) {

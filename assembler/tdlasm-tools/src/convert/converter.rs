@@ -242,7 +242,8 @@ impl<'t, 'k> Converter<'t, 'k> {
         statement.body != Body::Nothing && !mnemonics::is_shared(word)
     }
 
-    /// Copies a statement with a mark before its operator, behind the first `skipped` bytes of that.
+    /// Copies a statement with a mark before its operator, behind the first `skipped` bytes of
+    /// that.
     fn copy(&mut self, statement: &Statement<'t>, mark: &[u8], skipped: usize) {
         let Statement { span, operator, .. } = statement;
         let out = &mut self.output.text;

@@ -232,8 +232,8 @@ impl<'t> TreeBuilder<'t> {
         Ok(Node::Number(Number::read(value, radix, digits, run)))
     }
 
-    /// Checks that all assemblers of Zilog's notation do this operation before or after those beside
-    /// it.
+    /// Checks that all assemblers of Zilog's notation do this operation before or after those
+    /// beside it.
     fn check_order(&self, op: BinaryOp, sides: [&Node<'_>; 2], sign: Span) -> ConvertResult<()> {
         let is_arithmetic = |op: BinaryOp| is_product(op) || is_sum(op);
         let is_orderless = matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);

@@ -6,8 +6,8 @@ use super::Member;
 use crate::link::Layout;
 use crate::module::{Binding, Module, Symbol, SymbolValue};
 
-/// Adds the modules of libraries that define undefined symbols to `modules`, until no more are found.
-/// Of several definitions, the one in the first member is used.
+/// Adds the modules of libraries that define undefined symbols to `modules`, until no more are
+/// found. Of several definitions, the one in the first member is used.
 pub fn pull(mut modules: Vec<Module>, members: &[Member], layout: &Layout) -> Vec<Module> {
     let offers = offers(members);
     let mut defined: HashSet<String> = layout.symbols.keys().cloned().collect();

@@ -47,8 +47,8 @@ pub(super) fn sum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
 
-/// Returns the bytes of a record that has `more` bytes than its count, whose sum is `total`, without
-/// the checksum.
+/// Returns the bytes of a record that has `more` bytes than its count, whose sum is `total`,
+/// without the checksum.
 pub(super) fn checked_bytes(text: &str, more: usize, total: u8) -> Result<Vec<u8>, String> {
     let mut bytes = hex::decode(text).map_err(|_| "not hexadecimal digits in pairs")?;
     if bytes.first().is_none_or(|count| usize::from(*count) + more != bytes.len()) {

@@ -19,7 +19,8 @@ use monitor_standins::{
 use rcflash_monitors::ResidentMonitor;
 use rcflash_transport::{Capabilities, Transport};
 
-/// A line on which nothing arrives for some time after each of some steps: writes that are no records.
+/// A line on which nothing arrives for some time after each of some steps: writes that are no
+/// records.
 #[derive(Clone)]
 struct LateLine {
     line: MonitorLine,
