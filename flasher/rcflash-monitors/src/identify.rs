@@ -5,13 +5,12 @@ use std::time::Duration;
 use crate::basic::Dialect;
 use crate::error::Result;
 use crate::exchange::{self, REPLY_TIMEOUT, exchange};
-use crate::processor::{BoardProcessor, CONFIGURATION, scm_processor};
+use crate::processor::{BoardProcessor, scm_processor};
 use crate::prompt::{MEMORY_TOP_PROMPT, Peer, START_PROMPTS, at_romwbw_prompt};
 use crate::session::MonitorSession;
 use crate::{basic_output, dump, scm};
 
 const OPERATION: &str = "asking for the version";
-const UNKNOWN_SCM: &str = "a monitor with the prompt of the Small Computer Monitor";
 /// How long BASIC may take from `Memory top?` to its banner: it tests each byte of RAM.
 const MEMORY_TEST_TIMEOUT: Duration = Duration::from_millis(1500);
 /// HBIOS has `W` and its complement here, and then its version in two bytes.
@@ -35,9 +34,7 @@ pub(crate) fn name_with_version(
             if let BoardProcessor::Z180(profile) = scm_processor(&help) {
                 session.set_board_profile(profile);
             }
-            let name = parse_scm_version(&help);
-            let is_certain = name != UNKNOWN_SCM;
-            (name, is_certain)
+            scm::parse_version(&help)
         }
         Peer::RomwbwLoader => boot_loader(session, &text)?,
         Peer::RomwbwMonitor => {
@@ -50,20 +47,6 @@ pub(crate) fn name_with_version(
         Peer::Cpm => (peer.to_string(), false),
         Peer::XmodemReceiver | Peer::OwnFirmware => (peer.to_string(), true),
     })
-}
-
-/// Returns the monitor's name and version from its reply to HELP.
-pub(crate) fn parse_scm_version(help: &str) -> String {
-    let line = help.lines().find(|line| line.contains(CONFIGURATION));
-    let version = line.and_then(|line| {
-        line.split([' ', ',']).find(|word| {
-            word.split('.').count() == 3 && word.split('.').all(|part| part.parse::<u8>().is_ok())
-        })
-    });
-    match version {
-        Some(version) => format!("Small Computer Monitor {version}"),
-        None => UNKNOWN_SCM.to_owned(),
-    }
 }
 
 /// RomWBW's boot loader does not name its version; its dialogue differs by release.
@@ -120,19 +103,4 @@ fn basic_version(session: &mut MonitorSession, text: &str) -> Result<Identificat
         (Dialect::Unknown, false) => format!("a ROM BASIC{}", basic_output::version(&text)),
     };
     Ok((name, dialect != Dialect::Unknown))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parse_scm_version;
-
-    #[test]
-    fn the_version_is_found_in_both_forms_of_help() {
-        let old = "HELP\r\nSmall Computer Monitor\r\nVersion 1.0.0 configuration R1 for Z80 based \
-        RC2014 systems\r\n";
-        let new = "Configuration S2 20220227, Monitor 1.3.0, SCZ80 BIOS 1.3.0\r\n";
-        assert_eq!(parse_scm_version(old), "Small Computer Monitor 1.0.0");
-        assert_eq!(parse_scm_version(new), "Small Computer Monitor 1.3.0");
-        assert!(parse_scm_version("*").starts_with("a monitor with the prompt"));
-    }
 }

@@ -24,11 +24,11 @@ use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
 use crate::processor::{self, BoardProcessor, CONFIGURATION};
 use crate::prompt::{Peer, identify_prompt};
+use crate::reach;
 use crate::records::{END_RECORD, HexRecord, hex_records};
 use crate::routine::Routine;
 use crate::session::MonitorSession;
 use crate::xmodem::CRC;
-use crate::{identify, reach};
 
 const NAME: &str = "the Small Computer Monitor";
 /// Memory that is free for programs; the monitor's data is above.
@@ -48,6 +48,20 @@ const RECOVERING: &str = "getting back to the prompt of the Small Computer Monit
 #[derive(Default)]
 pub(crate) struct Scm {
     processor: BoardProcessor,
+}
+
+/// Returns the monitor's name, with its version if its reply to HELP has one, and whether it has.
+pub(crate) fn parse_version(help: &str) -> (String, bool) {
+    let line = help.lines().find(|line| line.contains(CONFIGURATION));
+    let version = line.and_then(|line| {
+        line.split([' ', ',']).find(|word| {
+            word.split('.').count() == 3 && word.split('.').all(|part| part.parse::<u8>().is_ok())
+        })
+    });
+    match version {
+        Some(version) => (format!("Small Computer Monitor {version}"), true),
+        None => ("a monitor with the prompt of the Small Computer Monitor".to_owned(), false),
+    }
 }
 
 /// Returns the reply to HELP.
@@ -90,7 +104,7 @@ impl HexMonitor for Scm {
         }
         let help = whole_help(session, &help)?;
         self.processor = processor::scm_processor(&help);
-        Ok(identify::parse_scm_version(&help))
+        Ok(parse_version(&help).0)
     }
 
     fn processor(&mut self, _: &mut MonitorSession) -> Result<BoardProcessor> {
@@ -277,6 +291,16 @@ fn unexpected_reply_error(operation: &'static str, received: &[u8]) -> LoaderErr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_version_is_found_in_both_forms_of_help() {
+        let old = "HELP\r\nSmall Computer Monitor\r\nVersion 1.0.0 configuration R1 for Z80 based \
+        RC2014 systems\r\n";
+        let new = "Configuration S2 20220227, Monitor 1.3.0, SCZ80 BIOS 1.3.0\r\n";
+        assert_eq!(parse_version(old), ("Small Computer Monitor 1.0.0".to_owned(), true));
+        assert_eq!(parse_version(new), ("Small Computer Monitor 1.3.0".to_owned(), true));
+        assert!(!parse_version("*").1);
+    }
 
     #[test]
     fn a_bare_prompt_counts_and_a_page_ends_with_its_line() {
