@@ -121,7 +121,10 @@ pub(crate) fn handshake_passive(
     {
         return Ok(handshake);
     }
-    let received = exchange(session, operation, &ident_request(), KEY_REPLY_TIMEOUT * 2)?;
+    // What has sent a banner is there, however late a busy host or network brings its reply.
+    let has_banner = !unsolicited.is_empty() && identify_prompt(&unsolicited).is_some();
+    let timeout = if has_banner { REPLY_TIMEOUT } else { KEY_REPLY_TIMEOUT * 2 };
+    let received = exchange(session, operation, &ident_request(), timeout)?;
     let handshake = bring_to_prompt(session, operation, received, false)?;
     // A late reply of the hex loader to an earlier line, while it waits for the rest of the next
     // one, is not a prompt: such a board is left to `recover_stuck`.
@@ -143,7 +146,11 @@ fn recover_stuck(session: &mut MonitorSession, operation: &'static str) -> Resul
         }
         if returns == RECORD_FILL {
             for keys in [TOGGLE_OUTPUT, TOGGLE_OUTPUT, b" "] {
-                let received = exchange(session, operation, keys, KEY_REPLY_TIMEOUT * 2)?;
+                let mut received = exchange(session, operation, keys, KEY_REPLY_TIMEOUT * 2)?;
+                if !received.is_empty() && keys == TOGGLE_OUTPUT {
+                    // It may be a late reply to earlier keys, and the output be off now.
+                    received = exchange(session, operation, b"\r", REPLY_START_TIMEOUT)?;
+                }
                 if !received.is_empty() {
                     return bring_to_prompt(session, operation, received, true);
                 }

@@ -16,8 +16,7 @@ use tdlasm::image::{Image, ImageRun, parse_s_records};
 use super::bench::{Bench, CommandOutput, faults};
 use super::descriptions::{ROMWBW, scm};
 use super::states::{TABLE, lines};
-use super::virtual_bench::{EventLines, VirtualBench};
-use super::virtual_time::returning_program;
+use super::virtual_bench::{EventLines, VirtualBench, returning_program};
 
 fn described(text: &str) -> StockMonitor {
     StockMonitor::Described(Arc::new(MonitorDescription::parse(text).expect("it is valid")))

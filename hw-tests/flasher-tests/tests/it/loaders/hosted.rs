@@ -253,20 +253,29 @@ fn a_stopped_run_releases_the_board() {
     assert!(rest.contains("back in the Small Computer Monitor"), "{rest}");
 }
 
+/// Kills a run, and checks that the next one through `via` has nothing to load.
+#[track_caller]
+fn check_found_running(via: &str) {
+    let server = standin(Box::<Scm>::default());
+    let (mut run, _) = start_run(&server);
+    run.kill().expect("it runs");
+    run.wait().expect("it ends");
+    let mut command = run_via(&server, via);
+    let ran = next_run(command.arg("byte.figure4"));
+    assert!(!ran.text.contains("sending"), "nothing had to be loaded: {}", ran.text);
+}
+
 #[test]
 fn after_a_run_was_killed_the_next_one_finds_the_application_running() {
+    check_found_running("scm");
+}
+
+#[test]
+fn after_a_run_was_killed_a_described_loader_finds_the_application_running() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("scm.toml");
     std::fs::write(&file, super::descriptions::scm()).expect("a file");
-    for via in ["scm", file.to_str().expect("UTF-8")] {
-        let server = standin(Box::<Scm>::default());
-        let (mut run, _) = start_run(&server);
-        run.kill().expect("it runs");
-        run.wait().expect("it ends");
-        let mut command = run_via(&server, via);
-        let ran = next_run(command.arg("byte.figure4"));
-        assert!(!ran.text.contains("sending"), "nothing had to be loaded: {}", ran.text);
-    }
+    check_found_running(file.to_str().expect("UTF-8"));
 }
 
 /// Runs a command that passes and leaves the board in its monitor.

@@ -130,6 +130,11 @@ impl VirtualBench {
     }
 }
 
+/// A program that leaves for the monitor at once: JP 0000h.
+pub(crate) fn returning_program() -> Image {
+    Image::new([ImageRun { address: 0x9000, bytes: vec![0xC3, 0x00, 0x00] }])
+}
+
 /// Returns a file for CP/M to send, read back and start.
 pub(crate) fn file_transfer(bytes: &[u8]) -> FileTransfer<'_> {
     FileTransfer {

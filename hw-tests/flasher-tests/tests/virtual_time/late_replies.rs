@@ -3,7 +3,7 @@
 
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,11 @@ use hil_harness::live::{BoardConfig, LiveBoard, Programs, SetupError};
 use monitor_standins::{
     Basic, Cpm, MonitorLine, MonitorModel, MonitorOptions, Romwbw, Scm, ScmRelease,
 };
-use rcflash_monitors::ResidentMonitor;
+use rcflash_monitors::{LoaderError, MonitorSession, ProbedPeer, ResidentMonitor, probe};
 use rcflash_transport::{Capabilities, Transport};
+
+use super::states::TABLE;
+use super::virtual_bench::BAUD;
 
 /// A line on which nothing arrives for some time after each of some steps: writes that are no
 /// records.
@@ -153,4 +156,32 @@ fn a_program_starts_and_returns_whatever_step_the_monitor_is_late_at() {
         shares.into_iter().flat_map(|share| share.join().expect("no test panics")).collect()
     });
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Returns the name that a probe has for the monitor.
+fn probed_name(line: &LateLine) -> Result<String, LoaderError> {
+    let board = Box::new(line.clone());
+    let mut session = MonitorSession::new(board, BAUD, Arc::new(AtomicBool::new(false)));
+    Ok(match probe(&mut session, &[])?.peer {
+        ProbedPeer::Known(_, name) => name,
+        other => format!("{other:?}"),
+    })
+}
+
+/// A late reply that comes after Ctrl-O, the last key of the probe, does not show that the output
+/// is on.
+#[test]
+fn a_basic_with_a_late_reply_is_not_left_with_its_output_off() {
+    for row in TABLE.iter().filter(|row| row.monitor.starts_with("BASIC")) {
+        for first in 0..30 {
+            let late = (first..first + 4, Duration::from_millis(1200));
+            let line = LateLine::new(row.prepared(), late);
+            let place = format!("{}, {}, from step {first}", row.monitor, row.state);
+            if let Err(error) = probed_name(&line) {
+                panic!("{place}: {error}");
+            }
+            line.steps.store(usize::MAX / 2, Ordering::Relaxed);
+            assert_eq!(probed_name(&line).expect("it replies"), row.prints, "{place}");
+        }
+    }
 }

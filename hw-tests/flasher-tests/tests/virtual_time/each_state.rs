@@ -11,10 +11,9 @@ use rcflash_monitors::{
     HostedProgram, LoaderError, MonitorSession, ProbedPeer, ResidentMonitor, probe,
 };
 use rcflash_transport::Transport;
-use tdlasm::image::{Image, ImageRun};
 
 use super::states::{ExpectedResult, Row, TABLE, lines};
-use super::virtual_bench::{BAUD, EventLines, LoadOutcome, VirtualBench};
+use super::virtual_bench::{BAUD, EventLines, LoadOutcome, VirtualBench, returning_program};
 
 /// The longest that a probe may take at the right speed.
 const MAX_PROBE_TIME: Duration = Duration::from_secs(5);
@@ -129,7 +128,7 @@ fn undocumented(mut sent: &[u8]) -> &[u8] {
 
 #[test]
 fn a_probe_sends_what_is_documented_and_no_w_before_a_carriage_return() {
-    let page = include_str!("../../../../../docs/LOADERS.md");
+    let page = include_str!("../../../../docs/LOADERS.md");
     for (name, _) in PROBE_KEYS {
         assert!(page.contains(name), "{name}");
     }
@@ -159,11 +158,6 @@ fn a_program_is_loaded_read_back_and_started_in_every_state() {
         expect(bench.has_loaded(), || format!("the memory differs: {text}"))?;
         expect(bench.has_run(), || format!("it was not started: {text}"))
     });
-}
-
-/// A program that leaves for the monitor at once: JP 0000h.
-pub(crate) fn returning_program() -> Image {
-    Image::new([ImageRun { address: 0x9000, bytes: vec![0xC3, 0x00, 0x00] }])
 }
 
 #[test]
