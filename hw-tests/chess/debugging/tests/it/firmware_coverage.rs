@@ -57,7 +57,8 @@ fn nearly_all_lines_of_the_firmware_run() {
     };
     let (classic, zed) = std::thread::scope(|scope| {
         let classic = scope.spawn(|| run("rc2014-classic"));
-        (classic.join().expect("it runs"), run("rc2014-zed"))
+        let zed = run("rc2014-zed");
+        (classic.join().expect("it runs"), zed)
     });
     let mut coverage = Coverage::default();
     for MeasuredBoard { mut meter, code, machine, .. } in classic.into_iter().chain(zed) {

@@ -22,32 +22,42 @@ fn keys(folder: &Path) -> String {
     text.lines().filter(|line| line.starts_with("reset")).collect::<Vec<_>>().join(" ")
 }
 
+/// Sets up a board with a wire from a line of the adapter to its reset, and checks the entries of
+/// the rig file about the reset.
+#[track_caller]
+fn check_noted(wire: ControlLine, holds: bool, expected: &str) {
+    let rig = Rig::new("");
+    let folder = rig.folder.path();
+    serve_wired(wire, holds, &rig.server, |address| {
+        let (code, shown) = setup(folder, address);
+        assert_eq!(code, Some(0), "{shown}");
+        let word = format!("reset by {}\n", format!("{wire:?}").to_lowercase());
+        assert!(shown.contains(&word), "{shown}");
+        assert_eq!(keys(folder), expected, "{shown}");
+        let doctor = ["doctor", "--port", "bench", "--rig-file", "found.toml"];
+        // A busy computer may make the clock of the board look slow.
+        let (_, shown, errors) = hw_tests(folder, &doctor);
+        let is_good = shown.contains("ok  reset        the monitor has started again");
+        assert!(is_good, "{shown}{errors}");
+        // The entry is checked when the board is set up again.
+        let (code, shown) = setup(folder, address);
+        assert!(code == Some(0) && shown.contains(&word), "{shown}");
+    });
+}
+
 #[test]
-fn setup_notes_the_line_that_resets_the_board_and_the_doctor_confirms_it() {
-    for (wire, holds, expected) in [
-        (ControlLine::Dtr, false, "reset = \"dtr\" reset_line = \"off\""),
-        (ControlLine::Break, false, "reset = \"break\""),
-        // Opening the port keeps the board in reset until DTR is released.
-        (ControlLine::Dtr, true, "reset = \"dtr\""),
-    ] {
-        let rig = Rig::new("");
-        let folder = rig.folder.path();
-        serve_wired(wire, holds, &rig.server, |address| {
-            let (code, shown) = setup(folder, address);
-            assert_eq!(code, Some(0), "{wire:?}: {shown}");
-            let word = format!("reset by {}\n", format!("{wire:?}").to_lowercase());
-            assert!(shown.contains(&word), "{wire:?}: {shown}");
-            assert_eq!(keys(folder), expected, "{wire:?}: {shown}");
-            let doctor = ["doctor", "--port", "bench", "--rig-file", "found.toml"];
-            // A busy computer may make the clock of the board look slow.
-            let (_, shown, errors) = hw_tests(folder, &doctor);
-            let is_good = shown.contains("ok  reset        the monitor has started again");
-            assert!(is_good, "{wire:?}: {shown}{errors}");
-            // The entry is checked when the board is set up again.
-            let (code, shown) = setup(folder, address);
-            assert!(code == Some(0) && shown.contains(&word), "{wire:?}: {shown}");
-        });
-    }
+fn setup_notes_dtr_if_it_resets_the_board() {
+    check_noted(ControlLine::Dtr, false, "reset = \"dtr\" reset_line = \"off\"");
+}
+
+#[test]
+fn setup_notes_dtr_if_an_open_port_holds_the_board_in_reset() {
+    check_noted(ControlLine::Dtr, true, "reset = \"dtr\"");
+}
+
+#[test]
+fn setup_notes_a_break_if_it_resets_the_board() {
+    check_noted(ControlLine::Break, false, "reset = \"break\"");
 }
 
 #[test]
