@@ -221,7 +221,7 @@ fn sections(code: &CodeBuffer, target: &dyn Fn(Value) -> Target) -> (Vec<Section
         if size == 0 {
             continue;
         }
-        let mut overlay = Overlay::new();
+        let mut overlay = Overlay::default();
         let runs = || (0..).zip(&code.runs).filter(|(_, run)| within(run.base));
         let owners: Vec<u32> =
             runs().map(|(_, run)| overlay.write(run.start, &run.bytes)).collect();

@@ -7,7 +7,8 @@ const ADDRESSES: usize = 0x1_0000;
 /// The owner of a byte that no code covers.
 const NONE: u32 = 0;
 
-/// The bytes of a section, written in the order in which they were assembled.
+/// The bytes of a section up to the last one, written in the order in which they were assembled.
+#[derive(Debug, Default)]
 pub(crate) struct Overlay {
     bytes: Vec<u8>,
     /// The number of the code that wrote each byte, from 1.
@@ -18,11 +19,6 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    pub(crate) fn new() -> Self {
-        let (bytes, owners) = (vec![0; ADDRESSES], vec![NONE; ADDRESSES]);
-        Self { bytes, owners, count: NONE, is_overwritten: false }
-    }
-
     /// Writes code over that before, and returns its number, from 1. It continues at 0 after FFFFH,
     /// perhaps more than once.
     pub(crate) fn write(&mut self, offset: u16, code: &[u8]) -> u32 {
@@ -32,6 +28,10 @@ impl Overlay {
         let wrapped = after.chunks(ADDRESSES).map(|code| (0, code));
         for (start, code) in std::iter::once((first, before)).chain(wrapped) {
             let range = start..start + code.len();
+            if self.owners.len() < range.end {
+                self.owners.resize(range.end, NONE);
+                self.bytes.resize(range.end, 0);
+            }
             let owners = &mut self.owners[range.clone()];
             self.is_overwritten |= owners.iter().any(|owner| *owner != NONE);
             owners.fill(self.count);
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn later_code_replaces_bytes_and_relocations() {
-        let mut overlay = Overlay::new();
+        let mut overlay = Overlay::default();
         let first = overlay.write(0x10, &[1, 2, 3, 4]);
         assert!(!overlay.is_overwritten);
         overlay.write(0x13, &[5, 6]);
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn code_continues_at_0_after_ffffh_and_gaps_remain() {
-        let mut overlay = Overlay::new();
+        let mut overlay = Overlay::default();
         overlay.write(0xFFFE, &[1, 2, 3]);
         let (runs, _) = overlay.finish([]);
         let first = SectionRun { offset: 0, bytes: vec![3] };

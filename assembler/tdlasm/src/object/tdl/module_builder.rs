@@ -196,7 +196,7 @@ impl OpenModule {
         }
         let content = self.sections.entry(kind).or_default();
         content.size = content.size.max(u32::from(address) + bytes.len() as u32);
-        let code = content.code.get_or_insert_with(Overlay::new);
+        let code = content.code.get_or_insert_default();
         let owner = code.write(address, &bytes);
         content.relocs.extend(relocs.into_iter().map(|reloc| (owner, reloc)));
         Ok(())
