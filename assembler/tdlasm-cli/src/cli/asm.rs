@@ -126,12 +126,6 @@ pub(crate) struct Arguments {
     /// an error; all, none and error apply to all warnings
     #[arg(short = 'W', value_name = "LEVEL", help_heading = "Messages")]
     warnings: Vec<String>,
-    /// Make a message an error
-    #[arg(short = 'D', long, value_name = "NAME", help_heading = "Messages")]
-    deny: Vec<String>,
-    /// Hide a warning
-    #[arg(long, value_name = "NAME", help_heading = "Messages")]
-    allow: Vec<String>,
     /// Write the output in spite of errors, as ZASM does; the exit code is then 5
     #[arg(long, help_heading = "Output")]
     as_original: bool,
@@ -233,8 +227,7 @@ fn run_files(
         None => options,
     };
     // The system frees the memory of a process faster than this one could.
-    let assembly =
-        ManuallyDrop::new(tdlasm::asm::run(&CommandLoader, &arguments.files, &options));
+    let assembly = ManuallyDrop::new(tdlasm::asm::run(&CommandLoader, &arguments.files, &options));
     check_outputs(arguments, &assembly)?;
     write_sarif(arguments, &assembly)?;
     if assembly.has_errors() && !may_write_with_errors(arguments, &assembly) {
@@ -284,12 +277,6 @@ fn levels(arguments: &Arguments) -> Result<LintLevels, ReportedError> {
     }
     for option in &arguments.warnings {
         levels.add(option).map_err(refused)?;
-    }
-    for name in &arguments.deny {
-        levels.deny(name).map_err(refused)?;
-    }
-    for name in &arguments.allow {
-        levels.allow(name).map_err(refused)?;
     }
     Ok(levels)
 }

@@ -147,14 +147,12 @@ fn lints_are_hidden_denied_and_explained_by_name() {
     let (code, _, stderr) = asm(&["--message-format", "short"]);
     let message = "a.asm:1:12: warning[W18]: this number is the register L\n";
     assert_eq!((code, stderr.as_str()), (0, message));
-    assert_eq!(asm(&["--allow", "number-as-register"]), (0, String::new(), String::new()));
-    assert_eq!(asm(&["--deny", "number-as-register"]).0, 1);
-    assert_eq!(asm(&["--deny", "W18", "--allow", "W18"]).0, 0);
+    assert_eq!(asm(&["-W", "no-number-as-register"]), (0, String::new(), String::new()));
+    assert_eq!(asm(&["-W", "error=number-as-register"]).0, 1);
+    assert_eq!(asm(&["-W", "error=W18", "-W", "no-W18"]).0, 0);
     assert!(asm(&["-W", "all"]).2.contains("the label ONE is not used"));
     assert!(!asm(&["-W", "error"]).2.contains("the label ONE"), "off by default");
-    let (code, _, stderr) = asm(&["--allow", "undefined"]);
-    assert!(code == 2 && stderr.contains("-W no-undefined makes it a warning"), "{stderr}");
-    assert_eq!(asm(&["--allow", "no-such"]).0, 2);
+    assert_eq!(asm(&["-W", "no-such"]).0, 2);
     let explained = bench.run(&["--explain", "number-as-register"]).1;
     assert!(explained.starts_with("W18 (number-as-register, warning)"), "{explained}");
 }

@@ -64,7 +64,7 @@ fn each_message_can_be_promoted_and_demoted_by_name_or_code() {
     let warned = " .LOC 100H\n MVI A,300\n .END\n";
     assert_eq!(asm(warned, &[]).0, 0);
     for name in ["truncated", "Q01"] {
-        let (code, printed, bytes) = asm(warned, &["-D", name]);
+        let (code, printed, bytes) = asm(warned, &["-W", &format!("error={name}")]);
         assert_eq!((code, bytes), (1, None), "{printed}");
         assert!(printed.contains("error[Q01]"), "{printed}");
     }
@@ -77,7 +77,7 @@ fn a_message_that_cannot_be_demoted_is_reported() {
         assert_eq!(code, 2, "{printed}");
         assert!(printed.contains(&format!("{name} is always an error")), "{printed}");
     }
-    assert_eq!(asm(" NOP\n .END\n", &["-D", "no-such-message"]).0, 2);
+    assert_eq!(asm(" NOP\n .END\n", &["-W", "error=no-such-message"]).0, 2);
 }
 
 #[test]

@@ -128,8 +128,8 @@ fn generated_programs_have_the_bytes_of_their_generator() {
         let loader = MemoryLoader::new().with("long.asm", generated.source.clone());
         // Instructions and expressions at random, after jumps and in conditionals too.
         let mut options = Options::default();
-        for name in ["unreachable", "shift-sign", "zilog-jump"] {
-            options.lint_levels.allow(name).expect("a warning");
+        for level in ["no-unreachable", "no-shift-sign", "no-zilog-jump"] {
+            options.lint_levels.add(level).expect("a warning");
         }
         let assembly = assemble(&loader, &["long.asm".into()], &options);
         let assembly = assembly.unwrap_or_else(|failure| panic!("{failure}"));

@@ -17,7 +17,7 @@ struct LintRule {
     severity: Option<Severity>,
 }
 
-/// Error returned by [`LintLevels::add`] and [`LintLevels::deny`].
+/// Error returned by [`LintLevels::add`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LevelError {
     /// No diagnostic has this name.
@@ -26,9 +26,6 @@ pub enum LevelError {
     /// The diagnostic is always an error.
     #[error("{0} is always an error: without the file or value there is nothing to assemble")]
     AlwaysError(&'static str),
-    /// The diagnostic is an error by default, which cannot be hidden.
-    #[error("{0} is an error and cannot be hidden; -W no-{0} makes it a warning")]
-    NotAWarning(&'static str),
 }
 
 impl LintLevels {
@@ -59,29 +56,6 @@ impl LintLevels {
             _ => named(option)?,
         };
         self.rules.push(rule);
-        Ok(())
-    }
-
-    /// Makes a diagnostic an error.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`LevelError`] if no diagnostic has that name.
-    pub fn deny(&mut self, name: &str) -> Result<(), LevelError> {
-        self.add(&format!("error={name}"))
-    }
-
-    /// Hides a warning.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`LevelError`] if no diagnostic has that name, or if it is an error by default.
-    pub fn allow(&mut self, name: &str) -> Result<(), LevelError> {
-        let code = message(name)?;
-        if code.severity() == Severity::Error {
-            return Err(LevelError::NotAWarning(code.group()));
-        }
-        self.rules.push(LintRule { code: Some(code), severity: None });
         Ok(())
     }
 
@@ -159,7 +133,7 @@ mod tests {
                 true => assert_eq!((demoted, levels.severity(*code)), (Ok(()), expected)),
                 false => assert_eq!(demoted, Err(LevelError::AlwaysError(code.group()))),
             }
-            levels.deny(code.id()).expect("every message can be an error");
+            levels.add(&format!("error={}", code.id())).expect("every message can be an error");
             assert_eq!(levels.severity(*code), Some(Severity::Error));
         }
     }
