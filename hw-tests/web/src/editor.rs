@@ -155,7 +155,6 @@ impl Editor {
 
     pub(crate) fn completion(&mut self, place: &TextLocation) -> Result<Value, PageError> {
         let answer = self.request("textDocument/completion", at(place))?;
-        let items = answer.as_array().or_else(|| answer["items"].as_array());
         let item = |item: &Value| {
             let insert = item.pointer("/textEdit/newText").unwrap_or(&item["label"]);
             json!({
@@ -165,7 +164,7 @@ impl Editor {
                 "insert": insert,
             })
         };
-        let items: Vec<Value> = items.into_iter().flatten().map(item).collect();
+        let items: Vec<Value> = answer.as_array().into_iter().flatten().map(item).collect();
         Ok(json!({ "items": items }))
     }
 

@@ -1,15 +1,13 @@
-//! Annotations of code: bytes and T-states of each line, T-states of routines, and the nested
-//! ranges around a position.
+//! Annotations of code: bytes and T-states of each line, T-states of routines, and commands of test
+//! cases.
 
 use std::collections::BTreeMap;
 
-use lsp_types::{CodeLens, Command, InlayHint, InlayHintLabel, Position, SelectionRange};
+use lsp_types::{CodeLens, Command, InlayHint, InlayHintLabel};
 use serde_json::Value;
 use tdlasm::listing::{ListingLine, straight_path};
 use tdlasm::references::{NameKind, ReferenceRole};
 
-use super::outline;
-use super::words::word_at;
 use super::workspace::File;
 
 /// Returns bytes and T-states of the instructions of some lines, at the ends of the lines.
@@ -72,31 +70,6 @@ pub(super) fn lenses(file: &File<'_>) -> Vec<CodeLens> {
         lenses.push(CodeLens { range: lines.range(place.range()), command, data: None });
     }
     lenses
-}
-
-/// Returns the ranges around a position, the innermost first: word, line, brackets, text.
-pub(super) fn selection(file: &File<'_>, position: Position) -> SelectionRange {
-    let text = &file.text;
-    let lines = file.lines();
-    let offset = lines.offset(position);
-    let mut blocks = outline::blocks(file);
-    blocks.retain(|block| block.contains(&offset));
-    blocks.sort_by_key(|block| std::cmp::Reverse(block.len()));
-    let whole = std::iter::once(0..text.len());
-    let inner = [lines.line_range(lines.line(offset)), word_at(file, offset)];
-    let mut nested: Option<SelectionRange> = None;
-    let mut outer = 0..text.len();
-    for range in whole.chain(blocks).chain(inner) {
-        // Each range contains the next; an empty word selects nothing.
-        let is_within = outer.start <= range.start && range.end <= outer.end;
-        if is_within && !range.is_empty() && (nested.is_none() || range != outer) {
-            outer = range.clone();
-            let parent = nested.map(Box::new);
-            nested = Some(SelectionRange { range: lines.range(range), parent });
-        }
-    }
-    let empty = || SelectionRange { range: lines.range(offset..offset), parent: None };
-    nested.unwrap_or_else(empty)
 }
 
 /// The commands, which the editor executes with the path of the file and the name of the case.

@@ -35,7 +35,7 @@ pub(super) fn folding(file: &File<'_>) -> Vec<FoldingRange> {
 
 /// Returns the blocks of conditionals and macros, with what opens and closes each: brackets outside
 /// of comments and quotes, and directives of M80.
-pub(super) fn blocks(file: &File<'_>) -> Vec<Range<usize>> {
+fn blocks(file: &File<'_>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if !file.language().is_zilog {
         let brackets = lex::live_brackets(&file.text);

@@ -170,10 +170,6 @@ fn with_handlers(dispatcher: Dispatcher<'_>) -> Dispatcher<'_> {
                 false => annotations::lenses(file),
             }))
         })
-        .on_file::<request::SelectionRangeRequest>(|file, asked| {
-            let ranges = asked.positions.into_iter();
-            Ok(Some(ranges.map(|position| annotations::selection(file, position)).collect()))
-        })
         .on_file::<request::DocumentLinkRequest>(|file, _| Ok(Some(outline::links(file))))
         .on_file::<request::SemanticTokensFullRequest>(|file, _| {
             let data = tokens::tokens(file);

@@ -153,7 +153,6 @@ fn capabilities() -> Value {
         "signatureHelpProvider": { "triggerCharacters": [" ", "\t", ","] },
         "inlayHintProvider": true,
         "codeLensProvider": {},
-        "selectionRangeProvider": true,
         "foldingRangeProvider": true,
         "semanticTokensProvider": {
             "legend": tokens::legend(),

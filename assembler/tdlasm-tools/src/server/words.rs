@@ -171,7 +171,7 @@ fn field(parts: &StatementParts, offset: usize) -> Field {
 }
 
 /// Returns the symbol that contains an offset or ends there.
-pub(super) fn word_at(file: &File<'_>, offset: usize) -> Range<usize> {
+fn word_at(file: &File<'_>, offset: usize) -> Range<usize> {
     let text = &file.text;
     let language = file.language();
     let is_symbol = |byte: &&u8| language.is_symbol(**byte);

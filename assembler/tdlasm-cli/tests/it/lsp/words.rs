@@ -344,21 +344,3 @@ fn bytes_t_states_and_routines_are_annotated() {
     assert_eq!(lenses[0]["command"]["title"], title);
     assert_eq!(lenses.as_array().map(Vec::len), Some(1), "local labels have none");
 }
-
-#[test]
-fn a_selection_grows_from_the_word_to_the_text() {
-    let mut client = client(" .IFE 0,[\n MVI A,5\n]\n .END\n");
-    let positions = json!([{ "line": 1, "character": 2 }]);
-    let asked = json!({ "textDocument": { "uri": FILE }, "positions": positions });
-    let found = client.request("textDocument/selectionRange", asked).unwrap();
-    let mut lengths = Vec::new();
-    let mut one = &found[0];
-    while !one.is_null() {
-        let (start, end) = (&one["range"]["start"], &one["range"]["end"]);
-        let line = |at: &Value| at["line"].as_u64().unwrap();
-        let character = |at: &Value| at["character"].as_u64().unwrap();
-        lengths.push(((line(start), character(start)), (line(end), character(end))));
-        one = &one["parent"];
-    }
-    assert_eq!(lengths, [((1, 1), (1, 4)), ((1, 0), (1, 8)), ((0, 8), (2, 1)), ((0, 0), (4, 0))]);
-}

@@ -210,28 +210,6 @@ fn conditionals_macros_and_repetitions_fold() {
     assert_eq!(folds(TDL, " .EPOP\n .XEPOP\n IF 1\n NOP\n ENDIF\n .END\n"), [""; 0]);
 }
 
-#[test]
-fn a_selection_grows_from_the_word_to_the_block_and_the_text() {
-    let text = "        if 0\n        ld a,5\n        endif\n        nop\n";
-    let positions = json!([position(text, text.find("ld").unwrap())]);
-    let asked = json!({ "textDocument": { "uri": FILE }, "positions": positions });
-    let found = client(FILE, text).request("textDocument/selectionRange", asked).unwrap();
-    let ends = |one: &Value| {
-        let place = |end: &str| {
-            let place = &one["range"][end];
-            (place["line"].as_u64().unwrap(), place["character"].as_u64().unwrap())
-        };
-        (place("start"), place("end"))
-    };
-    let mut ranges = Vec::new();
-    let mut one = &found[0];
-    while !one.is_null() {
-        ranges.push(ends(one));
-        one = &one["parent"];
-    }
-    assert_eq!(ranges, [((1, 8), (1, 10)), ((1, 0), (1, 14)), ((0, 8), (2, 13)), ((0, 0), (4, 0))]);
-}
-
 /// The text with the name at `word` changed, or the error message.
 fn renamed(text: &str, word: (&str, usize), new: &str) -> Result<String, String> {
     let more = json!({ "newName": new });
