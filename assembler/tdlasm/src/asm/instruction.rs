@@ -9,6 +9,7 @@ use super::assembler::Assembler;
 use super::lints;
 use super::name_table::BuiltIn;
 use super::options::Cpu;
+use super::pass::Pass;
 use super::slips;
 use super::statement_end::{StatementEnd, StatementResult};
 use super::value::Value;
@@ -149,13 +150,17 @@ fn immediate(
     let is_parenthesised = cursor.peek() == Some(b'(');
     let expr = asm.parse_expression(cursor);
     let value = asm.evaluate(&expr)?;
-    lints::lint_value(asm, &expr);
-    slips::lint_immediate(asm, form, &expr);
-    if is_parenthesised {
-        slips::lint_parentheses(asm, form, first, &expr);
+    let mut operand = Operand { value: Some(value), span: expr.span, ..Operand::default() };
+    // The first pass reports nothing.
+    if asm.pass == Pass::Second {
+        lints::lint_value(asm, &expr);
+        slips::lint_immediate(asm, form, &expr);
+        if is_parenthesised {
+            slips::lint_parentheses(asm, form, first, &expr);
+        }
+        operand.uses_location = asm.operations(&expr).iter().any(|op| asm.is_here(*op));
     }
-    let uses_location = asm.operations(&expr).iter().any(|op| asm.is_here(*op));
-    Ok(Operand { value: Some(value), span: expr.span, uses_location, ..Operand::default() })
+    Ok(operand)
 }
 
 fn report_unwritten_operand(asm: &mut Assembler<'_>, form: &Form) {
