@@ -160,13 +160,16 @@ test("the time line moves the board back and forth, and watched values follow it
   await page.keyboard.press("Enter");
   const watched = panel.locator(".watches code");
   const cell = panel.locator("[data-register=SP] dd");
+  const counter = panel.locator("[data-register=PC] dd");
   const shown = (/** @type {string | null} */ digits) =>
     `SP = ${digits} (${Number.parseInt(digits ?? "", 16)})`;
   await becomes(() => watched.textContent(), shown(await cell.textContent()));
   const start = await line();
   const seen = [];
   for (let step = 0; step < 6; step++) {
+    const before = await counter.textContent();
     await page.getByRole("button", { name: "Step i" }).and(page.locator(":enabled")).click();
+    await counter.filter({ hasNotText: before ?? "" }).waitFor();
     seen.push([await line(), await cell.textContent()]);
   }
   const time = panel.getByLabel("Time");
