@@ -122,7 +122,7 @@ pub(crate) fn handshake_passive(
         return Ok(handshake);
     }
     // What has sent a banner is there, however late a busy host or network brings its reply.
-    let has_banner = !unsolicited.is_empty() && identify_prompt(&unsolicited).is_some();
+    let has_banner = identify_prompt(&unsolicited).is_some();
     let timeout = if has_banner { REPLY_TIMEOUT } else { KEY_REPLY_TIMEOUT * 2 };
     let received = exchange(session, operation, &ident_request(), timeout)?;
     let handshake = bring_to_prompt(session, operation, received, false)?;

@@ -299,7 +299,8 @@ mod tests {
         let new = "Configuration S2 20220227, Monitor 1.3.0, SCZ80 BIOS 1.3.0\r\n";
         assert_eq!(parse_version(old), ("Small Computer Monitor 1.0.0".to_owned(), true));
         assert_eq!(parse_version(new), ("Small Computer Monitor 1.3.0".to_owned(), true));
-        assert!(!parse_version("*").1);
+        let (name, is_certain) = parse_version("*");
+        assert!(name.starts_with("a monitor with the prompt") && !is_certain);
     }
 
     #[test]

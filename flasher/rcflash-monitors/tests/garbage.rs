@@ -1,4 +1,5 @@
-//! Sessions with arbitrary input: each of them ends, and noise is not taken for a monitor.
+//! Sessions with arbitrary input: each of them ends, noise is not taken for a monitor, and a late
+//! reply is taken.
 
 #[path = "../../rcflash-link/tests/it/noisy_peer.rs"]
 mod noisy_peer;
@@ -10,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use rcflash_monitors::{
-    CheckMode, LoadEvent, LoadObserver, LoadStage, MonitorSession, Pace, ProbedPeer, XmodemSender,
-    identify_prompt, probe, receive_file,
+    CheckMode, LoadEvent, LoadObserver, LoadStage, MonitorSession, Pace, Peer, ProbedPeer,
+    XmodemSender, identify_prompt, probe, receive_file,
 };
 
 use rcflash_transport::Transport;
@@ -143,6 +144,54 @@ fn a_request_that_is_not_repeated_is_not_a_receiver() {
         let found = probe(&mut session, &[]).expect("the line works");
         assert!(!matches!(found.peer, ProbedPeer::Known(..)), "{found:?}");
     }
+}
+
+/// A board of this project that has just started: its banner has arrived, and its reply to IDENT
+/// comes late. All else is lost.
+struct StartedBoard {
+    now: Instant,
+    /// What arrives next, and when.
+    arriving: Option<(Instant, Vec<u8>)>,
+}
+
+impl Transport for StartedBoard {
+    fn name(&self) -> &str {
+        "started board"
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        let end = self.now + timeout;
+        let Some((at, bytes)) = self.arriving.take_if(|(at, _)| *at <= end) else {
+            self.now = end;
+            return Ok(0);
+        };
+        self.now = self.now.max(at);
+        buffer[..bytes.len()].copy_from_slice(&bytes);
+        Ok(bytes.len())
+    }
+
+    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        // Any frame is a reply of a program of this project.
+        if bytes.first() == Some(&0) {
+            self.arriving = Some((self.now + Duration::from_secs(1), bytes.to_vec()));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_board_that_has_sent_its_banner_may_answer_late() {
+    let now = Instant::now();
+    let banner = b"\r\nSargon board monitor 1, build 12345678\r\n".to_vec();
+    let line = StartedBoard { now, arriving: Some((now, banner)) };
+    let mut session =
+        MonitorSession::new(Box::new(line), 115_200, Arc::new(AtomicBool::new(false)));
+    let found = probe(&mut session, &[]).expect("the line works");
+    assert!(matches!(found.peer, ProbedPeer::Known(Peer::OwnFirmware, _)), "{found:?}");
 }
 
 /// A receiver to which some EOTs are lost, or whose reply to them is.
