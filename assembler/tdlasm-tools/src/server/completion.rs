@@ -35,8 +35,8 @@ pub(super) fn completion(file: &File<'_>, offset: usize) -> CompletionResponse {
     CompletionResponse::Array(found)
 }
 
-/// Adds a program's symbols, as defined or declared, that are valid in a field; local symbols of this
-/// file only.
+/// Adds a program's symbols, as defined or declared, that are valid in a field; local symbols of
+/// this file only.
 fn add_symbols<'w>(
     found: &mut BTreeMap<&'w [u8], CompletionItem>,
     program: &'w Analysis,

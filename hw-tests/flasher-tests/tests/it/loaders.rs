@@ -1,5 +1,5 @@
-//! Loading through stock monitors: the real programs end to end over a serial device. Every state on
-//! every line is tried in virtual time, in a program of its own.
+//! Loading through stock monitors: the real programs end to end over a serial device. Every state
+//! on every line is tried in virtual time, in a program of its own.
 
 mod basic;
 mod bench;
