@@ -197,7 +197,11 @@ impl CodeBuffer {
         let index = self.runs.len() - 1;
         let run = &mut self.runs[index].bytes;
         let at = run.len() as u32;
-        run.extend_from_slice(bytes);
+        match bytes {
+            // The most frequent case, which needs no copy of any length.
+            [byte] => run.push(*byte),
+            _ => run.extend_from_slice(bytes),
+        }
         self.here += bytes.len() as u32;
         if self.here > 0x10000 {
             self.update_size();
@@ -205,6 +209,16 @@ impl CodeBuffer {
             self.here &= 0xFFFF;
         }
         CodePos { run: index as u32, at }
+    }
+
+    /// Relocates a field, which will be written `at` bytes behind the location counter.
+    pub(crate) fn relocate(&mut self, at: usize, value: Value, is_byte: bool) {
+        let (run, start) = match self.runs.last().filter(|_| self.open) {
+            Some(run) => (self.runs.len() - 1, run.bytes.len()),
+            None => (self.runs.len(), 0),
+        };
+        let pos = CodePos { run: run as u32, at: (start + at) as u32 };
+        self.relocs.push(CodeReloc { pos, value, is_byte });
     }
 
     pub(crate) fn byte(&mut self, pos: CodePos, after: u32) -> &mut u8 {

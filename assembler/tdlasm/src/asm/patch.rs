@@ -1,7 +1,7 @@
 //! Writes values into fields, and reports values that do not fit.
 
 use super::assembler::Assembler;
-use super::code_buffer::{CodePos, CodeReloc, CodeRun, Field, kind_of};
+use super::code_buffer::{CodePos, CodeRun, Field, kind_of};
 use super::input::StatementPlace;
 use super::options::Notation;
 use super::pass::Pass;
@@ -15,33 +15,48 @@ use crate::source::Span;
 const ACCEPTED_TOO_FAR: [i32; 2] = [128, -256];
 
 impl Assembler<'_> {
-    /// Writes a value into a field. Only words can be relocated; ZASM marks other fields. In PASM
-    /// bytes can be relative to externals.
-    pub(super) fn set_field(&mut self, pos: CodePos, field: Field, value: Value, span: Span) {
-        let is_byte = matches!(field, Field::Byte | Field::Displacement);
-        if is_byte && self.is_pasm() && !value.is_absolute() && value.base.external().is_some() {
-            return self.code.relocs.push(CodeReloc { pos, value, is_byte });
+    /// Writes a field at the location counter.
+    pub(super) fn emit(&mut self, field: Field, value: Value, span: Span) {
+        let [low, high] = self.field_number(0, field, value, span).to_le_bytes();
+        self.code.write(&[low, high][..field.size()]);
+    }
+
+    /// Returns the contents of a field, which begins `at` bytes behind the location counter. Only
+    /// words can be relocated; ZASM marks other fields. In PASM bytes can be relative to externals.
+    pub(super) fn field_number(
+        &mut self,
+        at: usize,
+        field: Field,
+        value: Value,
+        span: Span,
+    ) -> u16 {
+        if self.pass == Pass::First {
+            return 0;
         }
-        if !value.is_absolute() && !matches!(field, Field::Word | Field::Relative(_)) {
+        let is_byte = matches!(field, Field::Byte | Field::Displacement);
+        let is_external = || value.base.external().is_some();
+        let is_relocated = !value.is_absolute()
+            && (field == Field::Word || is_byte && self.is_pasm() && is_external());
+        if is_relocated {
+            self.code.relocate(at, value, is_byte);
+            return 0;
+        }
+        if !value.is_absolute() && !matches!(field, Field::Relative(_)) {
             let message = "a relocatable value does not fit a field of 8 bits";
             let help = "only absolute code has the bytes of an address: assemble with --pabs";
             self.error_with_help(DiagnosticCode::Relocation, span, message, help);
         }
         match field {
-            Field::Word if value.is_absolute() => {
-                let [low, high] = value.number.to_le_bytes();
-                *self.code.byte(pos, 0) = low;
-                *self.code.byte(pos, 1) = high;
-            }
-            Field::Word => self.code.relocs.push(CodeReloc { pos, value, is_byte }),
-            Field::Relative(here) => self.set_relative(pos, here, value, span),
-            Field::Byte => self.set_byte(pos, value.number, span),
-            Field::Displacement => self.set_displacement(pos, value.number, span),
-            Field::Bits => self.set_bits(pos, value.number, span),
+            Field::Word => {}
+            Field::Relative(here) => return self.relative_offset(here, value, span),
+            Field::Byte => self.check_byte(value.number, span),
+            Field::Displacement => self.check_displacement(value.number, span),
+            Field::Bits => return self.bits(value.number, span),
         }
+        value.number
     }
 
-    fn set_byte(&mut self, pos: CodePos, number: u16, span: Span) {
+    fn check_byte(&mut self, number: u16, span: Span) {
         if !matches!(number >> 8, 0 | 0xFF) {
             let message =
                 format!("{number:04X}H does not fit a byte; only {:02X}H is used", number & 0xFF);
@@ -53,19 +68,19 @@ impl Assembler<'_> {
             diagnostic = diagnostic.help(help);
             self.report(diagnostic);
         }
-        *self.code.byte(pos, 0) = number as u8;
     }
 
-    fn set_displacement(&mut self, pos: CodePos, number: u16, span: Span) {
+    fn check_displacement(&mut self, number: u16, span: Span) {
         if (0x80..0x100).contains(&number) {
             let message =
                 format!("the displacement {number} reaches backwards, as {}", number as u8 as i8);
             self.error(DiagnosticCode::Displacement, span, message);
         }
-        self.set_byte(pos, number, span);
+        self.check_byte(number, span);
     }
 
-    fn set_bits(&mut self, pos: CodePos, number: u16, span: Span) {
+    /// Returns a number of three bits at its place in an opcode.
+    fn bits(&mut self, number: u16, span: Span) -> u16 {
         // ZASM checks that the number fits a byte, and then the low byte.
         let count = usize::from(!matches!(number >> 8, 0 | 0xFF)) + usize::from(number as u8 > 7);
         if count > 0 {
@@ -77,10 +92,11 @@ impl Assembler<'_> {
             }
             self.sink.add_counted(diagnostic, count);
         }
-        *self.code.byte(pos, 0) |= (number as u8 & 7) << 3;
+        (number & 7) << 3
     }
 
-    fn set_relative(&mut self, pos: CodePos, here: Value, target: Value, span: Span) {
+    /// Returns the operand of a relative jump at `here`.
+    fn relative_offset(&mut self, here: Value, target: Value, span: Span) -> u16 {
         let crosses_sections = here.is_absolute() != target.is_absolute()
             || (!here.is_absolute() && here.base != target.base);
         if crosses_sections {
@@ -89,7 +105,6 @@ impl Assembler<'_> {
         }
         let distance = target.number.wrapping_sub(here.number) as i16;
         let offset = i32::from(distance) - 2;
-        *self.code.byte(pos, 0) = offset as u8;
         if ACCEPTED_TOO_FAR.contains(&offset) && self.options.notation == Notation::Tdl {
             let taken = offset as u8 as i8;
             let message =
@@ -97,20 +112,13 @@ impl Assembler<'_> {
             let help = "ZASM accepts this; the absolute jump has no such limit";
             self.error_with_help(DiagnosticCode::TooFar, span, message, help);
         } else if i8::try_from(offset).is_err() {
-            *self.code.byte(pos, 0) = 0xFE;
             let message =
                 format!("the target is {distance} bytes away; a relative jump reaches -126..129");
             let help = "the absolute jump has no such limit";
             self.error_with_help(DiagnosticCode::Range, span, message, help);
+            return 0xFE;
         }
-    }
-
-    /// Writes a field at the location counter; the first pass leaves it 0.
-    pub(super) fn emit(&mut self, field: Field, value: Value, span: Span) {
-        let pos = self.code.write(&[0; 2][..field.size()]);
-        if self.pass == Pass::Second {
-            self.set_field(pos, field, value, span);
-        }
+        offset as u16
     }
 
     /// Adds a row to the line table, unless the bytes are in an external area.

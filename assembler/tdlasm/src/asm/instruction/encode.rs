@@ -9,6 +9,9 @@ use crate::diag::DiagnosticCode;
 use crate::isa::{Form, Prefix, Register, Slot};
 use crate::source::Span;
 
+/// The bytes of an instruction before they are written.
+type InstructionBytes = SmallVec<[u8; 4]>;
+
 /// Assembles operands that no form accepts together.
 pub(super) fn encode_mismatched(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2]) {
     let bits = match (form.slots[0], operands[0].register) {
@@ -26,28 +29,28 @@ fn encode_memory_to_memory(asm: &mut Assembler<'_>, form: &Form, operands: &[Ope
     let [first, second] = operands;
     let last = [second, first].into_iter().find(|one| one.index.is_some());
     let both = first.index.is_some() && second.index.is_some();
-    let prefix = match last.and_then(|one| one.index) {
+    let mut bytes = InstructionBytes::from_slice(match last.and_then(|one| one.index) {
         Some(Prefix::X) => &[0xDD, 0][..],
         Some(Prefix::Y) => &[0xFD, 0],
         Some(_) => &[0, 0],
         None => &[0],
-    };
+    });
+    let opcode = bytes.len() - 1;
     if both {
         // Both displacements are checked, but the second one replaces the first.
-        let before = asm.code.checkpoint();
-        emit_field(asm, first, Field::Displacement);
-        asm.code.roll_back(before);
+        append_field(asm, &mut bytes, first, Field::Displacement);
+        bytes.truncate(opcode + 1);
     }
-    let pos = asm.code.write(prefix);
     if let Some(last) = last {
         // Errors in the displacement are reported first.
-        emit_field(asm, last, Field::Displacement);
+        append_field(asm, &mut bytes, last, Field::Displacement);
     }
     let message = format!("{} does not take these operands together", form.mnemonic);
     let operands = Span::new(first.span.start, second.span.end);
     asm.error(DiagnosticCode::Operand, operands, message);
     let bits = if both { 0x06 | asm.sink.shown_flags_in_row() as u8 } else { 0x36 };
-    *asm.code.byte(pos, prefix.len() as u32 - 1) = form.opcode | bits;
+    bytes[opcode] = form.opcode | bits;
+    asm.code.write(&bytes);
 }
 
 pub(in super::super) fn encode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2]) {
@@ -57,7 +60,7 @@ pub(in super::super) fn encode(asm: &mut Assembler<'_>, form: &Form, operands: &
         // Without a source operand ZASM writes the number of the error here.
         opcode = opcode & 0x38 | 1;
     }
-    let mut bytes = SmallVec::<[u8; 4]>::new();
+    let mut bytes = InstructionBytes::new();
     match index.unwrap_or(form.prefix) {
         Prefix::X => bytes.push(0xDD),
         Prefix::Y => bytes.push(0xFD),
@@ -66,20 +69,22 @@ pub(in super::super) fn encode(asm: &mut Assembler<'_>, form: &Form, operands: &
         Prefix::None if index.is_some() => bytes.push(0),
         Prefix::Cb | Prefix::None => {}
     }
-    if form.prefix == Prefix::Cb {
+    let is_cb = form.prefix == Prefix::Cb;
+    if is_cb {
         bytes.push(0xCB);
+        // The only field, which is before the opcode.
         if let Some(operand) = operands.iter().find(|one| one.index.is_some()) {
-            asm.code.write(&bytes);
-            emit_field(asm, operand, Field::Displacement);
-            bytes.clear();
+            append_field(asm, &mut bytes, operand, Field::Displacement);
         }
-        bytes.push(opcode);
-        return write_opcode(asm, form, operands, &bytes);
+    }
+    if matches!(form.slots[0], Slot::Bit | Slot::Restart)
+        && let Some(value) = operands[0].value
+    {
+        opcode |= asm.field_number(0, Field::Bits, value, operands[0].span) as u8;
     }
     bytes.push(opcode);
-    write_opcode(asm, form, operands, &bytes);
     let here = asm.statement.location;
-    for (slot, operand) in form.slots.iter().zip(operands) {
+    for (slot, operand) in form.slots.iter().zip(operands).filter(|_| !is_cb) {
         let field = match slot {
             Slot::Index => Field::Displacement,
             Slot::Byte => Field::Byte,
@@ -87,24 +92,23 @@ pub(in super::super) fn encode(asm: &mut Assembler<'_>, form: &Form, operands: &
             Slot::Relative => Field::Relative(here),
             _ => continue,
         };
-        emit_field(asm, operand, field);
+        append_field(asm, &mut bytes, operand, field);
     }
+    asm.code.write(&bytes);
 }
 
-/// Writes the field of an operand, unless the operand is missing.
-fn emit_field(asm: &mut Assembler<'_>, operand: &Operand, field: Field) {
+/// Appends the field of an operand, unless the operand is missing.
+fn append_field(
+    asm: &mut Assembler<'_>,
+    bytes: &mut InstructionBytes,
+    operand: &Operand,
+    field: Field,
+) {
     let Some(value) = operand.value else { return };
-    asm.emit(field, value, operand.span);
-}
-
-/// Writes the bytes up to the opcode, which can contain a bit or restart number.
-fn write_opcode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2], bytes: &[u8]) {
-    let mut pos = asm.code.write(bytes);
-    pos.at += bytes.len() as u32 - 1;
-    if matches!(form.slots[0], Slot::Bit | Slot::Restart)
-        && let Some(value) = operands[0].value
-    {
-        asm.set_field(pos, Field::Bits, value, operands[0].span);
+    let number = asm.field_number(bytes.len(), field, value, operand.span);
+    bytes.push(number as u8);
+    if field == Field::Word {
+        bytes.push((number >> 8) as u8);
     }
 }
 
