@@ -42,9 +42,12 @@ impl Module {
 pub(crate) const FIRST_EXTERNAL: u8 = 4;
 
 /// A section, which is an address space of its own until it is placed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum SectionKind {
     /// Absolute code; the offsets of its runs are addresses.
+    #[default]
     Absolute,
     /// `.PROG.`, in ELF `.text`.
     Prog,
@@ -231,7 +234,7 @@ pub struct Place {
 }
 
 /// A line table: which source line produced which bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lines {
     /// The file names, as given by the caller.
     pub files: Vec<Arc<str>>,
@@ -266,7 +269,7 @@ impl Lines {
 }
 
 /// Consecutive bytes of a section that one source line produced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineRow {
     /// The section.
     pub section: SectionKind,

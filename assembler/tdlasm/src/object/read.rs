@@ -98,14 +98,14 @@ pub fn read_object(data: &[u8], name: &str) -> Result<Module, ObjectError> {
     let (symbols, numbers) = read_symbols(&file, notes.as_ref())?;
     let sections = read_sections(&file, notes.as_ref(), &numbers)?;
     let (name, lines, start) = match notes {
-        Some(notes) => (notes.name, notes.lines.into_owned(), notes.start),
+        Some(TdlSection { name, files, rows, start, .. }) => (name, Lines { files, rows }, start),
         None => (name.to_owned(), Lines::default(), None),
     };
     let symbols = Arc::new(symbols);
     Ok(Module { name, sections, symbols, start, lines, source_order: None })
 }
 
-fn read_notes(file: &Elf<'_>) -> Result<Option<TdlSection<'static>>, ObjectError> {
+fn read_notes(file: &Elf<'_>) -> Result<Option<TdlSection>, ObjectError> {
     let Some(section) = file.section_by_name(TDL_SECTION) else { return Ok(None) };
     let data = section.data().map_err(|error| ObjectError::TdlSection(error.to_string()))?;
     tdl_section::read(data).map(Some).map_err(ObjectError::TdlSection)
@@ -114,7 +114,7 @@ fn read_notes(file: &Elf<'_>) -> Result<Option<TdlSection<'static>>, ObjectError
 /// Returns the symbols, and the meaning of each index of the file's symbol table.
 fn read_symbols(
     file: &Elf<'_>,
-    notes: Option<&TdlSection<'_>>,
+    notes: Option<&TdlSection>,
 ) -> Result<(Vec<Symbol>, HashMap<SymbolIndex, Base>), ObjectError> {
     let mut numbers = HashMap::new();
     let mut found = Vec::new();
@@ -154,7 +154,7 @@ fn read_symbols(
 /// Sorts symbols into the module's order, and adds their source lines and entry points.
 fn apply_notes(
     found: Vec<(SymbolIndex, Symbol)>,
-    notes: &TdlSection<'_>,
+    notes: &TdlSection,
 ) -> Result<Vec<(SymbolIndex, Symbol)>, ObjectError> {
     let names = found.iter().flat_map(|(_, symbol)| symbol.name.bytes().chain([0]));
     let names: Vec<u8> = names.collect();
@@ -183,7 +183,7 @@ fn apply_notes(
 
 fn read_sections(
     file: &Elf<'_>,
-    notes: Option<&TdlSection<'_>>,
+    notes: Option<&TdlSection>,
     numbers: &HashMap<SymbolIndex, Base>,
 ) -> Result<Vec<Section>, ObjectError> {
     let mut sections: Vec<Section> = Vec::new();

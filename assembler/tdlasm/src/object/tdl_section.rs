@@ -1,25 +1,26 @@
 //! The content of the section `.tdl`: what ELF has no room for.
 //!
-//! A byte for the format, then [`TdlSection`] as encoded by `postcard`: the fields in their order,
-//! numbers in as many bytes as they need, texts and lists after their length.
+//! A byte for the format, then [`TdlSection`] and each row of the line table as its [`difference`]
+//! from the row before, as encoded by `postcard`: the fields in their order, numbers in as many bytes
+//! as they need, texts and lists after their length.
 
 #![deny(clippy::cast_possible_truncation)]
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use crc::{CRC_32_ISO_HDLC, Crc};
+use postcard::ser_flavors::Flavor;
 use serde::{Deserialize, Serialize};
 
 use crate::module::{
-    Base, Binding, Lines, Module, Place, Section, SectionKind, SymbolValue, Target,
+    Base, Binding, LineRow, Lines, Module, Place, Section, SectionKind, SymbolValue, Target,
 };
 
-const FORMAT: u8 = 3;
+const FORMAT: u8 = 4;
 
 /// What a reader needs in addition to the ELF file to restore the module.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct TdlSection<'m> {
+pub(super) struct TdlSection {
     /// The [`names_check`] of the ELF symbol table, to detect changes.
     #[serde(with = "postcard::fixint::le")]
     pub(super) check: u32,
@@ -31,8 +32,13 @@ pub(super) struct TdlSection<'m> {
     /// The symbols, in the module's order.
     pub(super) symbols: Vec<SymbolNote>,
     symbol_files: Vec<Arc<str>>,
-    pub(super) lines: Cow<'m, Lines>,
     pub(super) start: Option<Target>,
+    /// The files of the line table.
+    pub(super) files: Vec<Arc<str>>,
+    row_count: usize,
+    /// The rows of the line table, which follow the other fields.
+    #[serde(skip)]
+    pub(super) rows: Vec<LineRow>,
 }
 
 /// What ELF cannot express about a symbol.
@@ -46,6 +52,24 @@ pub(super) struct SymbolNote {
     pub(super) is_label: bool,
     /// The index of the file and the line.
     place: Option<(u32, u32)>,
+}
+
+/// Returns a row of the line table with distances in place of offset and line: from the end of the
+/// bytes of the row before it, and from its line.
+fn difference(row: &LineRow, before: &LineRow) -> LineRow {
+    let offset = row.offset.wrapping_sub(next_offset(before));
+    LineRow { offset, line: row.line.wrapping_sub(before.line), ..*row }
+}
+
+/// Returns the row of a [`difference`].
+fn sum(difference: &LineRow, before: &LineRow) -> LineRow {
+    let offset = difference.offset.wrapping_add(next_offset(before));
+    LineRow { offset, line: difference.line.wrapping_add(before.line), ..*difference }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "offsets are modulo 65536")]
+fn next_offset(row: &LineRow) -> u16 {
+    row.offset.wrapping_add(row.size as u16)
 }
 
 /// Returns the CRC-32 of the names of symbols, in ELF's order and each followed by a zero.
@@ -72,10 +96,39 @@ pub(super) fn write(module: &Module, numbers: &[u32], check: u32) -> Vec<u8> {
         absolute_size: module.section(SectionKind::Absolute).map(|section| section.size),
         symbols,
         symbol_files: symbol_files.files,
-        lines: Cow::Borrowed(&module.lines),
         start: module.start,
+        files: module.lines.files.clone(),
+        row_count: module.lines.rows.len(),
+        rows: Vec::new(),
     };
-    postcard::to_extend(&section, vec![FORMAT]).expect("memory takes what is written")
+    let mut bytes = append(vec![FORMAT], &section);
+    let mut before = &LineRow::default();
+    for row in &module.lines.rows {
+        bytes = append(bytes, &difference(row, before));
+        before = row;
+    }
+    bytes
+}
+
+fn append(bytes: Vec<u8>, item: &impl Serialize) -> Vec<u8> {
+    postcard::serialize_with_flavor(item, Bytes(bytes)).expect("memory takes what is written")
+}
+
+/// Takes each byte by itself: most numbers are single bytes, which take longer to copy.
+struct Bytes(Vec<u8>);
+
+impl Flavor for Bytes {
+    type Output = Vec<u8>;
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.0)
+    }
 }
 
 fn ranges(section: &Section) -> (SectionKind, Vec<(u16, u32)>) {
@@ -84,9 +137,9 @@ fn ranges(section: &Section) -> (SectionKind, Vec<(u16, u32)>) {
 }
 
 /// Decodes the section, or returns a description of the first error.
-pub(super) fn read(data: &[u8]) -> Result<TdlSection<'static>, String> {
-    let section: Option<TdlSection<'_>> = match data.split_first() {
-        Some((&FORMAT, content)) => postcard::from_bytes(content).ok(),
+pub(super) fn read(data: &[u8]) -> Result<TdlSection, String> {
+    let section = match data.split_first() {
+        Some((&FORMAT, content)) => read_notes(content).ok(),
         Some((format, _)) => {
             return Err(format!("its format is {format}, and {FORMAT} is known here"));
         }
@@ -96,7 +149,18 @@ pub(super) fn read(data: &[u8]) -> Result<TdlSection<'static>, String> {
     valid.ok_or_else(|| "it is truncated or invalid".to_owned())
 }
 
-impl TdlSection<'_> {
+fn read_notes(content: &[u8]) -> postcard::Result<TdlSection> {
+    let (mut section, mut rest) = postcard::take_from_bytes::<TdlSection>(content)?;
+    let mut row = LineRow::default();
+    for _ in 0..section.row_count {
+        let (difference, behind) = postcard::take_from_bytes(rest)?;
+        (row, rest) = (sum(&difference, &row), behind);
+        section.rows.push(row.clone());
+    }
+    Ok(section)
+}
+
+impl TdlSection {
     /// Returns `true` if all indexes are those of elements.
     fn is_valid(&self) -> bool {
         let has_file = |symbol: &SymbolNote| {
@@ -106,9 +170,9 @@ impl TdlSection<'_> {
             Base::Symbol(index) => index < self.symbols.len(),
             Base::Absolute | Base::Section(_) => true,
         };
-        let files = self.lines.files.len();
+        let files = self.files.len();
         self.symbols.iter().all(has_file)
-            && self.lines.rows.iter().all(|row| (row.file as usize) < files)
+            && self.rows.iter().all(|row| (row.file as usize) < files)
             && self.start.is_none_or(is_start)
     }
 
@@ -128,7 +192,6 @@ impl TdlSection<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::module::LineRow;
 
     fn row(section: SectionKind, offset: u16, size: u32, file: u32, line: u32) -> LineRow {
         LineRow { section, is_code: size < 5, offset, size, file, line }
@@ -154,7 +217,11 @@ mod tests {
             row(Data, u16::MAX, 1, 0, 1),
             row(Data, 0, 1, 0, 1),
         ]);
-        assert_eq!(read(&bytes).map(|notes| notes.lines.into_owned()), Ok(lines));
+        let read = read(&bytes).map(|notes| Lines { files: notes.files, rows: notes.rows });
+        assert_eq!(read, Ok(lines));
+        for length in 1..bytes.len() {
+            assert!(super::read(&bytes[..length]).is_err(), "{length}");
+        }
     }
 
     #[test]

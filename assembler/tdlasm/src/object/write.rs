@@ -46,7 +46,9 @@ const RELOCATION_BYTES: u64 = 12;
 pub fn write_object(module: &Module) -> Vec<u8> {
     let mut sections: Vec<Flat<'_>> = module.sections.iter().flat_map(flatten).collect();
     sections.extend(named_only(module));
-    let mut buffer = Vec::new();
+    // Enough for most modules: what has to grow is copied.
+    let items = module.symbols.len() + module.lines.rows.len();
+    let mut buffer = Vec::with_capacity(0x1_0000 + 24 * items);
     let mut header = Vec::new();
     let mut writer = Writer::new_single_phase(Endianness::Little, false, &mut buffer);
     // The sizes fit, so writing to memory cannot fail.

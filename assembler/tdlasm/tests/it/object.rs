@@ -134,7 +134,7 @@ fn notes_of_another_format_are_refused() {
     let at = notes(&object);
     object[at] = 9;
     let error = read_object(&object, "x").expect_err("another format").to_string();
-    assert_eq!(error, "section .tdl is damaged: its format is 9, and 3 is known here");
+    assert_eq!(error, "section .tdl is damaged: its format is 9, and 4 is known here");
 }
 
 #[test]
