@@ -88,7 +88,10 @@ impl Assembler<'_> {
             self.input.ended = opened.is_none();
             if let Some(frame) = opened {
                 match self.pass {
-                    Pass::First => self.reading.reserve(frame.text.len()),
+                    Pass::First => {
+                        self.names.reserve(frame.text.len());
+                        self.reading.reserve(frame.text.len());
+                    }
                     Pass::Second => self.lines.rows.reserve(frame.text.len() / 24),
                 }
                 self.input.push(frame);

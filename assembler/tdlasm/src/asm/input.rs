@@ -8,9 +8,8 @@ use std::sync::Arc;
 use crate::source::{Loader, Origin, Source, SourceMap, cut_at_end, is_plain, plain_text};
 
 /// The kind of text that a frame reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameKind {
-    #[default]
     File,
     /// A file named by `.INSERT`.
     Insert,
@@ -45,7 +44,7 @@ pub(crate) struct MacroCall {
 }
 
 /// A text that is being read.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Frame {
     pub(crate) kind: FrameKind,
     /// The index of the text in the source map.
@@ -74,8 +73,20 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn new(kind: FrameKind, sources: &SourceMap, index: usize) -> Self {
         let Source { text, base, .. } = sources.get(index);
-        let (text, base, resume_at) = (Arc::clone(text), *base, text.len());
-        Self { kind, source: index, text, base, resume_at, ..Self::default() }
+        Self {
+            kind,
+            source: index,
+            text: Arc::clone(text),
+            base: *base,
+            pos: 0,
+            lines: 0,
+            call: None,
+            blocks: 0,
+            outer_scope: None,
+            macro_call: None,
+            resume_at: text.len(),
+            bracket_follows_call: false,
+        }
     }
 
     /// Returns `true` if only brackets follow in the macro text, and nothing follows the call.

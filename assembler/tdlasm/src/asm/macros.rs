@@ -25,8 +25,6 @@ const MAX_DEPTH: usize = 4096;
 /// The maximum size of all macro texts of a run, in bytes. Each call counts [`CALL_COST`] more.
 const MAX_TEXT: usize = 1 << 26;
 const CALL_COST: usize = 128;
-/// Room for what follows a call on its line.
-const ROOM: usize = 64;
 /// The maximum size in bytes of the macro texts open at a time, which can grow at every level.
 const MAX_OPEN: usize = 1 << 21;
 
@@ -214,7 +212,7 @@ pub(super) fn enter_text(
     let call = Span::new(span.start, cursor.offset().max(span.end));
     check_size(asm, call, length)?;
     let mut expansion = Expansion {
-        text: Vec::with_capacity(length + ROOM),
+        text: Vec::with_capacity(length),
         keeps_origins: asm.recorder.keeps_references,
         origins: Vec::new(),
         tail: None,

@@ -158,10 +158,13 @@ impl Assembler<'_> {
     }
 
     fn table_symbols(&self) -> Vec<TableSymbol> {
-        let mut listed: Vec<_> = self.names.iter().filter(|(_, name)| is_in_table(name)).collect();
-        // A use alone makes no entry in the first pass, so symbols without a definition come last.
-        listed.sort_unstable_by_key(|(id, name)| (name.entered == 0, name.entered, *id));
-        listed.into_iter().map(|(id, name)| self.table_symbol(id, name)).collect()
+        let listed = self.names.iter().filter(|(_, name)| is_in_table(name));
+        // A use alone makes no entry in the first pass, so symbols without a definition, whose
+        // number is 0, come last.
+        let place = |(id, name): (NameId, &NameEntry)| (name.entered.wrapping_sub(1), id);
+        let mut listed: Vec<_> = listed.map(place).collect();
+        listed.sort_unstable();
+        listed.into_iter().map(|(_, id)| self.table_symbol(id, &self.names[id])).collect()
     }
 
     fn table_symbol(&self, id: NameId, name: &NameEntry) -> TableSymbol {

@@ -206,6 +206,12 @@ impl NameTable {
         names
     }
 
+    /// Reserves what a text of this length usually needs.
+    pub(crate) fn reserve(&mut self, length: usize) {
+        self.entries.reserve(length / 256);
+        self.globals.reserve(length / 256);
+    }
+
     fn add_language(&mut self, is_pasm: bool) {
         for (at, form) in FORMS.iter().enumerate() {
             if at == 0 || FORMS[at - 1].mnemonic != form.mnemonic {
