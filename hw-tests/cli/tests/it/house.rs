@@ -5,6 +5,7 @@ mod engine;
 mod layers;
 mod packages;
 mod platform;
+mod project;
 mod readme;
 
 use std::path::{Path, PathBuf};
