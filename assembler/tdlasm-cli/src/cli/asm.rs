@@ -1,7 +1,6 @@
 //! `tdlasm asm`.
 
 use std::io::{self, IsTerminal};
-use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -226,8 +225,7 @@ fn run_files(
         Some(first) => options.for_source(first),
         None => options,
     };
-    // The system frees the memory of a process faster than this one could.
-    let assembly = ManuallyDrop::new(tdlasm::asm::run(&CommandLoader, &arguments.files, &options));
+    let assembly = tdlasm::asm::run(&CommandLoader, &arguments.files, &options);
     check_outputs(arguments, &assembly)?;
     write_sarif(arguments, &assembly)?;
     if assembly.has_errors() && !may_write_with_errors(arguments, &assembly) {

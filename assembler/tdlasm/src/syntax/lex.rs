@@ -69,10 +69,8 @@ pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
 /// Returns the code of the first six characters of a symbol: their codes in [`RADIX40`] are its
 /// digits, padded with 0 at the end. The case of letters is ignored.
 pub fn packed(name: &[u8]) -> u32 {
-    const PADDING: [u32; 7] = [0, 102_400_000, 2_560_000, 64_000, 1_600, 40, 1];
-    let significant = &name[..name.len().min(6)];
-    let code = |packed, byte: &u8| packed * 40 + u32::from(RADIX40[usize::from(*byte)]);
-    significant.iter().fold(0, code) * PADDING[significant.len()]
+    let code = |at| name.get(at).map_or(0, |byte| RADIX40[usize::from(*byte)]);
+    (0..6).fold(0, |packed, at| packed * 40 + u32::from(code(at)))
 }
 
 /// A quoted constant: the text between the quotes, in which the quote itself is doubled.
