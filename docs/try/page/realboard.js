@@ -51,7 +51,8 @@ export class RealBoardView {
     );
     this.behaviour.select.value = current().behaviour;
     onChange((state) => this.behaviour && (this.behaviour.select.value = state.behaviour));
-    this.said = h("p", { role: "status" });
+    const first = "First choose the serial port that the board is plugged into.";
+    this.said = h("p", { role: "status" }, first);
     this.problem = h("p", { role: "alert", class: "problem" });
     this.bar = h("progress", { max: 1, value: 0, "aria-label": "Bytes done", hidden: true });
     this.log = h("pre", {
@@ -88,7 +89,6 @@ export class RealBoardView {
           { class: "column" },
           h("div", { class: "bar" }, this.board.element, this.loader.element, this.behaviour.element),
           h("div", { class: "bar" }, this.connect, this.close),
-          h("p", { class: "hint" }, "First choose the serial port that the board is plugged into."),
           this.said,
           this.problem,
           h("div", { class: "bar" }, ...this.works, this.stop),

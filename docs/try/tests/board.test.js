@@ -41,6 +41,8 @@ async function visit(at = line) {
   const page = await pages.visit("#view=board", { bypassCSP: true }, (blank) =>
     blank.addInitScript(fakeSerial, at.url),
   );
+  const hint = page.getByText("First choose the serial port");
+  await hint.waitFor();
   const choose = page.getByRole("button", { name: "Choose a port…" });
   await choose.press("Enter");
   await page
@@ -49,6 +51,7 @@ async function visit(at = line) {
     .waitFor();
   const ready = page.getByRole("button", { name: "Who is there?" });
   await ready.and(page.locator(":enabled")).waitFor();
+  assert.equal(await hint.count(), 0);
   return page;
 }
 
