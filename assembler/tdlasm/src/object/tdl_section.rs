@@ -1,8 +1,8 @@
 //! The content of the section `.tdl`: what ELF has no room for.
 //!
 //! A byte for the format, then [`TdlSection`] and each row of the line table as its [`difference`]
-//! from the row before, as encoded by `postcard`: the fields in their order, numbers in as many bytes
-//! as they need, texts and lists after their length.
+//! from the row before, as encoded by `postcard`: the fields in their order, numbers in as many
+//! bytes as they need, texts and lists after their length.
 
 #![deny(clippy::cast_possible_truncation)]
 

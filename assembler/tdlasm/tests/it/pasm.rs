@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use tdlasm::link::{Layout, link};
-use tdlasm::module::ObjectForm;
+use tdlasm::module::{Base, ObjectForm};
 use tdlasm::object::write_tdl;
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Assembly, Notation, Options, asm};
@@ -70,6 +70,16 @@ fn objects_are_those_of_pasm() {
         count += 1;
     }
     assert_eq!(count, 9);
+}
+
+/// The second displacement replaces the first, and so does its relocation.
+#[test]
+fn of_two_external_displacements_the_second_is_relocated() {
+    let options = Options { notation: Notation::Pasm, ..Options::default() };
+    let module = &assembly(" .EXTERN ONE,TWO\n MOV ONE(X),TWO(Y)\n .END\n", &options).modules[0];
+    let [reloc] = module.sections[0].relocs[..] else { panic!("{:?}", module.sections) };
+    let Base::Symbol(symbol) = reloc.target.base else { panic!("{reloc:?}") };
+    assert_eq!((reloc.offset, module.symbols[symbol].name.as_str()), (2, "TWO"));
 }
 
 #[test]

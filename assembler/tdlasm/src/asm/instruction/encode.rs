@@ -38,7 +38,9 @@ fn encode_memory_to_memory(asm: &mut Assembler<'_>, form: &Form, operands: &[Ope
     let opcode = bytes.len() - 1;
     if both {
         // Both displacements are checked, but the second one replaces the first.
+        let before = asm.code.checkpoint();
         append_field(asm, &mut bytes, first, Field::Displacement);
+        asm.code.roll_back(before);
         bytes.truncate(opcode + 1);
     }
     if let Some(last) = last {
